@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { apiRoutes } from '../src/api/routes.ts'
-import { isObject } from '../src/fields/schema-alternatives.ts'
+import { isObject } from '../src/model/fields/schema-alternatives.ts'
 import { killOnExit } from './children.ts'
 import { costlyBodies, type CostlyBody } from './costly-bodies.ts'
 import type { Program } from './program.ts'

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 import postgres from 'postgres'
 
-import { isObject } from '../src/fields/schema-alternatives.ts'
+import { isObject } from '../src/model/fields/schema-alternatives.ts'
 import { attackWithBodies } from './attack-bodies.ts'
 import type { AttackCounts, AttackOptions } from './attackers.ts'
 import { killOnExit } from './children.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import postgres from 'postgres'
 
-import { verifyArchive } from '../src/backup/read-archive.ts'
+import { verifyArchive } from '../src/upkeep/archives/read-archive.ts'
 import { runMeasured } from './measured-command.ts'
 import { startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
@@ -13,7 +13,7 @@ import { formatNumber } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const port = 18_370
-const entry = 'src/backup/main.js'
+const entry = 'src/commands/backup/main.js'
 
 /**
  * Backs up an installation whose stations play, and restores it to an empty database: `npm run bench -- backup`. `STATIONS` and

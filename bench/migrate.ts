@@ -49,7 +49,7 @@ export async function migrate(): Promise<void> {
         runs.push([
           part,
           await runMeasured(
-            'src/from-azuracast/main.js',
+            'src/commands/from-azuracast/main.js',
             part === 'dry run' ? ['--dry-run', backup] : [backup],
             {
               DATABASE_URL: program.databaseUrl,

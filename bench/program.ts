@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-import { builtFile } from '../src/runtime/program-files.ts'
+import { builtFile } from '../src/platform/process/program-files.ts'
 import { killOnExit } from './children.ts'
 import { findPid } from './cpu.ts'
 import { pinCommand } from './pin.ts'

@@ -1,4 +1,4 @@
-import { alternativesOf, isObject } from '../src/fields/schema-alternatives.ts'
+import { alternativesOf, isObject } from '../src/model/fields/schema-alternatives.ts'
 import type { BodySize } from './costly-values.ts'
 
 /** Renders a value that a schema describes, with lists as long as fit into a size. */

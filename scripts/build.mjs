@@ -37,17 +37,17 @@ export const entries = [
   'src/main.ts',
   'src/server.ts',
   'workers/main.ts',
-  'src/imports/main.ts',
-  'src/from-azuracast/main.ts',
-  'src/backup/main.ts',
-  'src/doctor/main.ts',
-  'src/db/main.ts',
-  'src/media/audio-file-thread.ts',
-  'src/media/waveform-thread.ts',
-  'src/simulate/main.ts',
-  'src/storage/remote-thread.ts',
+  'src/commands/import/main.ts',
+  'src/commands/from-azuracast/main.ts',
+  'src/commands/backup/main.ts',
+  'src/commands/doctor/main.ts',
+  'src/commands/migrate/main.ts',
+  'src/library/media/audio-file-thread.ts',
+  'src/library/media/waveform-thread.ts',
+  'src/commands/simulate/main.ts',
+  'src/library/storage/remote-thread.ts',
   'src/api/playlists/simulation-thread.ts',
-  'src/storage/remote-files-thread.ts'
+  'src/library/storage/remote-files-thread.ts'
 ]
 
 /** The sources of `dist`; folders include all their files. */

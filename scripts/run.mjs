@@ -221,7 +221,7 @@ function run(nodeArgs) {
   // In its own process group: Ctrl-C signals a whole group, and npm forwards the signal as well. A second
   // signal would end the child at once.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
-  // DNS lookups occupy threads until the name server answers (`src/outbound/guard.ts`).
+  // DNS lookups occupy threads until the name server answers (`src/platform/outbound/guard.ts`).
   const env = { UV_THREADPOOL_SIZE: '16', ...node.env }
   const child = spawn(node.path, nodeArgs, { cwd: root, stdio, env, detached: true })
   const lastSent = new Map()

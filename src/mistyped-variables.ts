@@ -1,7 +1,7 @@
 import { secretNames } from '../scripts/variable-files.mjs'
 import { variableNames } from './config.ts'
-import { isSupervised } from './runtime/children.ts'
-import type { Logger } from './runtime/log.ts'
+import { isSupervised } from './platform/process/children.ts'
+import type { Logger } from './platform/runtime/log.ts'
 
 const prefix = 'CUEWIRE_'
 /** One mistake in five letters, so that short names are compared exactly. */

@@ -1,27 +1,28 @@
 import { writeFile } from 'node:fs/promises'
 
-import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
-import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
-import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
-import type { CoverSource } from '../src/covers/find-cover.ts'
-import { lookUpNextCover } from '../src/covers/look-up-next.ts'
-import { runUpgradeStep } from '../src/db/upgrade-steps.ts'
-import { lastSweep, sweepAge } from '../src/metrics/engine.ts'
-import { openStateComparison } from '../src/playout/compare-states.ts'
-import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
-import { type PreloadServices, preloadLibraries } from '../src/playout/queue/preload-libraries.ts'
-import { refillQueues } from '../src/playout/queue/refill-queues.ts'
-import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
-import type { PlayoutServices } from '../src/playout/services.ts'
-import { openStationRotation } from '../src/playout/station-rotation.ts'
-import { sweep } from '../src/playout/sweep.ts'
-import { engineTimeMs } from '../src/runtime/engine-time.ts'
-import type { Logger } from '../src/runtime/log.ts'
-import { repeat } from '../src/runtime/repeat.ts'
-import { updateDiskAlerts } from '../src/storage/disk-alerts.ts'
-import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
-import type { UploadServices } from '../src/uploads/services.ts'
-import { sweepUploads } from '../src/uploads/sweep.ts'
+import { type HlsLogOptions, openHlsLog } from '../src/radio/hls/hls-log.ts'
+import { addMissingPollRows } from '../src/radio/polls/poll-rows.ts'
+import { openPoller, type PollServices } from '../src/radio/polls/poller.ts'
+import type { CoverSource } from '../src/library/covers/find-cover.ts'
+import { lookUpNextCover } from '../src/library/covers/look-up-next.ts'
+import { runUpgradeStep } from '../src/stores/db/upgrade-step.ts'
+import { upgradeSteps } from '../src/stores/db/upgrade-steps.ts'
+import { lastSweep, sweepAge } from '../src/platform/metrics/engine.ts'
+import { openStateComparison } from '../src/engine/compare-states.ts'
+import { flushCounts } from '../src/engine/listeners/flush-counts.ts'
+import { type PreloadServices, preloadLibraries } from '../src/engine/queue/preload-libraries.ts'
+import { refillQueues } from '../src/engine/queue/refill-queues.ts'
+import { refreshRemoteLists, type RemoteListServices } from '../src/engine/queue/remote-lists.ts'
+import type { PlayoutServices } from '../src/engine/services.ts'
+import { openStationRotation } from '../src/engine/station-rotation.ts'
+import { sweep } from '../src/engine/sweep.ts'
+import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
+import type { Logger } from '../src/platform/runtime/log.ts'
+import { repeat } from '../src/platform/runtime/repeat.ts'
+import { updateDiskAlerts } from '../src/library/storage/disk-alerts.ts'
+import { measureDue, type StorageDeps, updateFreeSpace } from '../src/library/storage/refresh.ts'
+import type { UploadServices } from '../src/library/uploads/services.ts'
+import { sweepUploads } from '../src/library/uploads/sweep.ts'
 
 /**
  * Writes a file every second, whose age a health check reads. It says that the process works, whatever stations and stores do:
@@ -88,7 +89,7 @@ const betweenBatchesMs = 250
 /** Brings stored rows up to date once no older release runs, in batches. */
 export function startUpgradeSteps({ sql, log }: Pick<PlayoutServices, 'sql' | 'log'>) {
   const run = async () => {
-    const step = await runUpgradeStep(sql)
+    const step = await runUpgradeStep(sql, upgradeSteps)
     if (step?.rows === 0) log.info({ step: step.name }, 'upgrade step done')
     return step ? betweenBatchesMs : upgradeStepsMs
   }

@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 
-import { obtainRedis } from '../../src/embedded/find-redis.ts'
-import { startGuarded } from '../../src/embedded/guarded-process.ts'
-import { startPostgres } from '../../src/embedded/postgres.ts'
+import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
+import { startGuarded } from '../../src/stores/embedded/guarded-process.ts'
+import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { latencyMs, postgresPort, redisPassword, redisPort } from './ports.ts'
 
 /**

@@ -4,9 +4,9 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 
 import { openFeed } from '../../src/live/feed/feed.ts'
-import { checkRedis } from '../../src/redis/check-redis.ts'
-import { openRedis, openSubscriber } from '../../src/redis/connection.ts'
-import { watchWrites } from '../../src/redis/write-health.ts'
+import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { openRedis, openSubscriber } from '../../src/stores/redis/connection.ts'
+import { watchWrites } from '../../src/stores/redis/write-health.ts'
 
 /** What the process of a feed can be asked. */
 export type FollowerCommand = 'start' | 'begin' | 'usage' | 'list'

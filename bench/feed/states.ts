@@ -1,4 +1,4 @@
-import type { CountsBasis, Play, Song, StationState } from '../../src/station/state.ts'
+import type { CountsBasis, Play, Song, StationState } from '../../src/model/station/state.ts'
 
 /** A state of about 3.4 KB as JSON: a station on air with five former plays. */
 export function exampleState(stationId: number): StationState {

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-import { changesChannel, shardOf } from '../../src/redis/keys.ts'
+import { changesChannel, shardOf } from '../../src/stores/redis/keys.ts'
 import { nowMs } from '../clock.ts'
 
 export interface Commits {

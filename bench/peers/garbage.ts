@@ -2,9 +2,13 @@ import { once } from 'node:events'
 
 import { WebSocket } from 'ws'
 
-import type { PushServer } from './push-servers.ts'
-
 const waitMs = 10_000
+
+/** A server, and how its garbage is collected; null if it has no garbage collector. */
+export interface GarbageSource {
+  readonly pid: number
+  readonly garbage: { readonly type: 'node' | 'go'; readonly port: number } | null
+}
 
 /** Returns the environment of a Node process that `collectGarbage` can connect to. */
 export const inspectorEnv = (port: number) => ({
@@ -15,7 +19,7 @@ export const inspectorEnv = (port: number) => ({
  * Collects the garbage of a server before its memory is measured: in Node with the inspector, in Go with the
  * debug endpoint. Does nothing for other servers.
  */
-export async function collectGarbage({ pid, garbage }: PushServer): Promise<void> {
+export async function collectGarbage({ pid, garbage }: GarbageSource): Promise<void> {
   if (garbage === null) return
   if (garbage.type === 'go') {
     await fetch(`http://127.0.0.1:${garbage.port}/debug/pprof/heap?gc=1`, {

@@ -11,7 +11,7 @@ import { WebSocket } from 'ws'
 import type { ProgramOnAir } from '../on-air.ts'
 import type { Target } from '../sockets/websocket.ts'
 import { findTool } from '../tools.ts'
-import { inspectorEnv } from './garbage.ts'
+import { type GarbageSource, inspectorEnv } from './garbage.ts'
 import { startNginx } from './nginx.ts'
 import { startPeer } from './process.ts'
 import { marker, type Publication } from './publication.ts'
@@ -29,14 +29,11 @@ const apiKey = 'bench'
 const publishTimeoutMs = 60_000
 
 /** A server that pushes publications to all subscribers. */
-export interface PushServer {
+export interface PushServer extends GarbageSource {
   readonly name: string
-  readonly pid: number
   readonly target: Target
   /** The text before the listener count in its frames. */
   readonly marker: string
-  /** How its garbage is collected; null if it has no garbage collector. */
-  readonly garbage: { readonly type: 'node' | 'go'; readonly port: number } | null
   /** Publishes a state with this listener count to all subscribers. */
   readonly publish: (total: number) => Promise<void>
   stop(): Promise<void>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import postgres from 'postgres'
 
-import type { S3Settings } from '../../src/storage/location.ts'
+import type { S3Settings } from '../../src/library/storage/location.ts'
 import { type ProgramOnAir, startProgramOnAir } from '../on-air.ts'
 import { pollAtConstantRate } from '../polls.ts'
 import { positiveInteger, selectParts } from '../settings.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../runtime/errors.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import type { HandledRoute } from './core/route.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import type { Logger } from '../runtime/log.ts'
-import { redactKeys } from '../runtime/redact-keys.ts'
+import type { Logger } from '../platform/runtime/log.ts'
+import { redactKeys } from '../platform/runtime/redact-keys.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 
 interface AccessLogOptions {

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { ApiError } from '../runtime/errors.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 
 /** uWebSockets.js closes a connection after 8 seconds or later, unless it is resumed. */
 export const keepAliveMs = 4_000

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-import { isWithin, toNetworkList } from '../outbound/networks.ts'
+import { isWithin, toNetworkList } from '../platform/outbound/networks.ts'
 
 export type ResolveAddress = ReturnType<typeof openAddressResolver>
 

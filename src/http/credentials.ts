@@ -1,6 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js'
 
-import { ApiError } from '../runtime/errors.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import { readApiKey } from './headers.ts'
 
 /**

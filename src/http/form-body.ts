@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { ApiError } from '../runtime/errors.ts'
-import { charsetFields, maxFormFields } from '../runtime/percent-encoding.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
+import { charsetFields, maxFormFields } from '../platform/text/percent-encoding.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
 
 /** A form with at most one file; null: it has none. */

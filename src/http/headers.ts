@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-import type { CachedResponse, StatePosition } from '../station/document.ts'
+import type { CachedResponse, StatePosition } from '../model/station/document.ts'
 import type { Reply } from './route.ts'
 import type { Encoding } from './variants.ts'
 

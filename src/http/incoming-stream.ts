@@ -1,4 +1,4 @@
-import { ApiError } from '../runtime/errors.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import { openBodyBuffer, type OpenSpool } from './body-buffer.ts'
 import { abortedError, keepAliveMs, openCompletion, type ReceivedBody } from './body.ts'
 import { enterTurns, leaveTurns, mustWait, resumeInTurn } from './receive-turns.ts'

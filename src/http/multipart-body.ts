@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises'
 
 import busboy from 'busboy'
 
-import { ApiError, fieldError, refuseBody, refuseField } from '../runtime/errors.ts'
-import { decodeAsSent } from '../runtime/foreign-text.ts'
+import { ApiError, fieldError, refuseBody, refuseField } from '../platform/runtime/errors.ts'
+import { decodeAsSent } from '../platform/text/foreign-text.ts'
 import type { BodyStream } from './route.ts'
 
 /** Whether a content type is that of an HTML form with files. */

@@ -1,4 +1,4 @@
-import { decodePercent } from '../runtime/percent-encoding.ts'
+import { decodePercent } from '../platform/text/percent-encoding.ts'
 import type { Route } from './route.ts'
 
 interface Leaf<R extends Route> {

@@ -1,9 +1,9 @@
 import qs from 'qs'
 
-import { type JsonSchema, numberText } from '../fields/field.ts'
-import { alternativesOf, isObject } from '../fields/schema-alternatives.ts'
-import { refuseBody, refuseField } from '../runtime/errors.ts'
-import { maxFormFields } from '../runtime/percent-encoding.ts'
+import { type JsonSchema, numberText } from '../model/fields/field.ts'
+import { alternativesOf, isObject } from '../model/fields/schema-alternatives.ts'
+import { refuseBody, refuseField } from '../platform/runtime/errors.ts'
+import { maxFormFields } from '../platform/text/percent-encoding.ts'
 
 const maxDepth = 8
 const maxNameLength = 500

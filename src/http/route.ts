@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 
-import type { JsonSchema } from '../fields/field.ts'
-import type { CachedResponse } from '../station/document.ts'
-import type { LongList } from '../station/live-view.ts'
+import type { JsonSchema } from '../model/fields/field.ts'
+import type { CachedResponse } from '../model/station/document.ts'
+import type { LongList } from '../model/station/live-view.ts'
 
 /** A request. Paths and queries are decoded. */
 export interface Request {

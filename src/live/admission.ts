@@ -1,12 +1,7 @@
-import { refusals } from '../metrics/push.ts'
-import { limitKeyOf } from '../outbound/networks.ts'
+import { refusals } from '../platform/metrics/push.ts'
+import { limitKeyOf } from '../platform/outbound/networks.ts'
 import type { Followers } from './followers.ts'
-
-/** The owner of the connections from an address: one object for all of them. */
-export interface ConnectionOwner {
-  readonly name: string
-  connections: number
-}
+import type { ConnectionOwner } from './session.ts'
 
 /** Which limit is reached. */
 export type ConnectionRefusal = 'total' | 'address'

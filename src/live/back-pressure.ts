@@ -1,4 +1,4 @@
-import type { Trigger } from '../station/triggers.ts'
+import type { Trigger } from '../model/station/triggers.ts'
 import type { DisconnectReason } from './protocol.ts'
 import type { Session, Subscription } from './session.ts'
 

@@ -1,10 +1,10 @@
-import { refusals } from '../metrics/push.ts'
+import { refusals } from '../platform/metrics/push.ts'
 import {
   type FollowerCounts,
   followerTransports,
   type FollowerTransport,
   noFollowers
-} from '../redis/followers.ts'
+} from '../stores/redis/followers.ts'
 import { followsNothing, type Session } from './session.ts'
 
 export type Followers = ReturnType<typeof openFollowers>

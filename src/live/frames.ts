@@ -1,4 +1,4 @@
-import type { Trigger } from '../station/triggers.ts'
+import type { Trigger } from '../model/station/triggers.ts'
 import { deltaFormat, disconnectReasons, timeChannel, type DisconnectReason } from './protocol.ts'
 import type { ServerFrames } from './vocabulary.ts'
 

@@ -19,11 +19,11 @@ import {
 import type { Reply } from '../http/route.ts'
 import { sendRemaining, maxUnstreamedBytes } from '../http/stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
-import { hotResponses } from '../metrics/http.ts'
-import type { Dialect } from '../station/dialect.ts'
-import type { CachedResponse } from '../station/document.ts'
-import type { DocumentKind, LiveView } from '../station/live-view.ts'
-import { publicHeaders } from '../station/public-headers.ts'
+import { hotResponses } from '../platform/metrics/http.ts'
+import type { Dialect } from '../model/station/dialect.ts'
+import type { CachedResponse } from '../model/station/document.ts'
+import type { DocumentKind, LiveView } from '../model/station/live-view.ts'
+import { publicHeaders } from '../model/station/public-headers.ts'
 
 export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
   readonly live: LiveView

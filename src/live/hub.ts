@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { connections, disconnects } from '../metrics/push.ts'
-import { engineTimeMs } from '../runtime/engine-time.ts'
-import type { Logger } from '../runtime/log.ts'
-import { openSlicedQueue } from '../runtime/time-slices.ts'
+import { connections, disconnects } from '../platform/metrics/push.ts'
+import { engineTimeMs } from '../platform/runtime/engine-time.ts'
+import type { Logger } from '../platform/runtime/log.ts'
+import { openSlicedQueue } from '../platform/runtime/time-slices.ts'
 import type { Admission } from './admission.ts'
 import { delayPublication, openChannels } from './channels.ts'
 import { openFanOut } from './fan-out.ts'

@@ -1,5 +1,5 @@
-import { feedAge, feedStations, namedStaleStations, staleStations } from '../metrics/push.ts'
-import { engineTimeMs } from '../runtime/engine-time.ts'
+import { feedAge, feedStations, namedStaleStations, staleStations } from '../platform/metrics/push.ts'
+import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import type { Feed } from './feed/feed.ts'
 import { isOverdue } from './publications.ts'
 

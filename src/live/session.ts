@@ -1,10 +1,15 @@
-import { disconnects, type TransportName } from '../metrics/push.ts'
-import type { ListenGrant } from '../station/listen-grant.ts'
-import type { Trigger } from '../station/triggers.ts'
-import type { ConnectionOwner } from './admission.ts'
+import { disconnects, type TransportName } from '../platform/metrics/push.ts'
+import type { ListenGrant } from '../model/station/listen-grant.ts'
+import type { Trigger } from '../model/station/triggers.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, encodeFrame, renderDisconnect } from './frames.ts'
 import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
+
+/** The owner of the connections from an address: one object for all of them. */
+export interface ConnectionOwner {
+  readonly name: string
+  connections: number
+}
 
 /** A connection as the session uses it; each transport implements it. */
 export interface Transport {

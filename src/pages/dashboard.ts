@@ -1,5 +1,5 @@
-import { renderStation, shownArtUrl } from '../station/now-playing.ts'
-import type { StationState } from '../station/state.ts'
+import { renderStation, shownArtUrl } from '../model/station/now-playing.ts'
+import type { StationState } from '../model/station/state.ts'
 import { dataElement, html, type Html, pageRoute, renderPage, siteName } from './page.ts'
 
 /** The number of stations up to which the page contains their documents. Otherwise its script loads them. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../runtime/errors.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import { html, type Html, renderPage } from './page.ts'
 import { type StationPage, stationRoute } from './station-page.ts'
 import { renderFrameCode, renderWidgetCode, type WidgetSize } from './widget-code.ts'

@@ -2,9 +2,9 @@ import { isIP } from 'node:net'
 
 import { renderForeignQuery } from '../api/auth/credential-links.ts'
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
-import { checkUrl, hostOf } from '../outbound/guard.ts'
-import { parseUrl, toNetworkList } from '../outbound/networks.ts'
-import { ApiError } from '../runtime/errors.ts'
+import { checkUrl, hostOf } from '../platform/outbound/guard.ts'
+import { parseUrl, toNetworkList } from '../platform/outbound/networks.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import { pageRoute } from './page.ts'
 
 /*

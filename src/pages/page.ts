@@ -2,8 +2,8 @@ import type { HandledRoute } from '../api/core/route.ts'
 import type { ShownSettings } from '../api/core/services.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
 import type { Reply } from '../http/route.ts'
-import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
-import { escapeHtml } from '../runtime/errors.ts'
+import { hasHeaderSafeHost, parseUrl } from '../platform/outbound/networks.ts'
+import { escapeHtml } from '../platform/runtime/errors.ts'
 import { getWebFiles } from './web-files.ts'
 
 /** A public GET route. */

@@ -1,6 +1,6 @@
 import type { HandledRoute } from '../api/core/route.ts'
 import type { Reply } from '../http/route.ts'
-import { ApiError } from '../runtime/errors.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
 import { galleryRoute } from './gallery.ts'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-import { loadOnce } from '../runtime/cache.ts'
-import { builtFile } from '../runtime/program-files.ts'
-import type { CachedResponse } from '../station/document.ts'
+import { loadOnce } from '../platform/runtime/cache.ts'
+import { builtFile } from '../platform/process/program-files.ts'
+import type { CachedResponse } from '../model/station/document.ts'
 
 /** A file for browsers, built by `scripts/build.mjs`. `name` contains a hash: `player-A7KLSN7G.js`. */
 export interface WebFile extends CachedResponse {

@@ -1,4 +1,4 @@
-import type { NamedChange, NamedValue } from '../fields/named-values.ts'
+import type { NamedChange, NamedValue } from '../model/fields/named-values.ts'
 import { redactedAddress, tokensIn } from './redact.ts'
 import type { HookType } from './types/hook-type.ts'
 

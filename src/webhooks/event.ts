@@ -1,5 +1,5 @@
-import type { renderCued, renderPlay, renderStation } from '../station/now-playing.ts'
-import type { Trigger } from '../station/triggers.ts'
+import type { renderCued, renderPlay, renderStation } from '../model/station/now-playing.ts'
+import type { Trigger } from '../model/station/triggers.ts'
 
 /** An event of a station, for one web hook. The same in every attempt. */
 export interface HookEvent {

@@ -1,4 +1,4 @@
-import { parseUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../platform/outbound/networks.ts'
 
 const mark = '…'
 /** Shorter secrets are not replaced: they occur in ordinary words. */

@@ -1,4 +1,4 @@
-import type { Song, StationState } from '../../src/station/state.ts'
+import type { Song, StationState } from '../../src/model/station/state.ts'
 import { startBrowser } from '../support/browser.ts'
 import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Redis } from 'ioredis'
 
-import type { Sql } from '../../src/db/sql.ts'
-import { stationKey } from '../../src/redis/keys.ts'
-import { parsePosition } from '../../src/redis/positions.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { stationKey } from '../../src/stores/redis/keys.ts'
+import { parsePosition } from '../../src/stores/redis/positions.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { askServers } from './ask-servers.ts'
 import { publicUrl } from './cuewire-process.ts'

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { type CuttableProxy, openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { adminKey } from '../support/program.ts'

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { WebSocket } from 'ws'
 
-import { type Random, seededRandom } from '../../src/autodj/random.ts'
+import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
 import { readFrame } from '../support/live-frames.ts'
 import { applyMergePatch } from '../support/merge-patch.ts'
 import { contentOf } from './document.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 
-import { seededRandom } from '../../src/autodj/random.ts'
+import { seededRandom } from '../../src/model/autodj/random.ts'
 import type { Journal } from './journal.ts'
 import type { ReceivedRequest } from './judge-deliveries.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type Random, seededRandom } from '../../src/autodj/random.ts'
+import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { type Answer, adminKey } from '../support/program.ts'
 import type { Journal } from './journal.ts'

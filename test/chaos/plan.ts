@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../src/autodj/random.ts'
+import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
 
 /** Every kind of fault that can be drawn. */
 export const faultKinds = [

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { Redis } from 'ioredis'
 
-import { startRedis } from '../../src/embedded/redis.ts'
+import { startRedis } from '../../src/stores/embedded/redis.ts'
 import { copyFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 

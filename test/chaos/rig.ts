@@ -1,8 +1,8 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { migrate } from '../../src/db/migrate.ts'
-import { openSql, type Sql } from '../../src/db/sql.ts'
+import { migrate } from '../../src/stores/db/migrate.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { buildRelease } from '../support/release.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { type Closers, openClosers } from './closers.ts'

@@ -2,7 +2,7 @@ import { cpus, totalmem } from 'node:os'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 
 /** What the database has of a station, for the answers of operations that nothing was written for. */
 async function readFacts(sql: Sql, stationId: number) {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import type { Answer } from '../support/program.ts'
 import type { DocumentedOperation, Received } from './answer-judge.ts'

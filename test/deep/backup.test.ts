@@ -4,9 +4,9 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { runScheduledBackup } from '../../src/backup/scheduled-backup.ts'
-import type { FileStore } from '../../src/storage/file-store.ts'
-import { openRemoteFiles, type RemoteLocation } from '../../src/storage/remote-files.ts'
+import { runScheduledBackup } from '../../src/upkeep/archives/scheduled-backup.ts'
+import type { FileStore } from '../../src/library/storage/file-store.ts'
+import { openRemoteFiles, type RemoteLocation } from '../../src/library/storage/remote-files.ts'
 import { processRunner } from '../support/command.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
@@ -23,7 +23,7 @@ import { shared, startWorkers } from '../support/worker-process.ts'
 
 const stations = 1_000
 const comparedStations = 20
-const run = processRunner('src/backup/main.ts')
+const run = processRunner('src/commands/backup/main.ts')
 
 /** The paths of all lists, of stations for some stations. */
 function listPaths(stationIds: readonly number[]): string[] {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { openDump } from '../../src/from-azuracast/dump-source.ts'
-import { openMariadb } from '../../src/from-azuracast/mariadb-source.ts'
-import type { AzuracastSource } from '../../src/from-azuracast/source.ts'
+import { openDump } from '../../src/commands/from-azuracast/dump-source.ts'
+import { openMariadb } from '../../src/commands/from-azuracast/mariadb-source.ts'
+import type { AzuracastSource } from '../../src/commands/from-azuracast/source.ts'
 import { writeBackup } from '../support/azuracast/backup.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
 import { generateInstallation } from '../support/azuracast/installation.ts'
@@ -53,7 +53,7 @@ test.skipIf(!isDeep || whyWithout('mariadb') !== null)(
       expect(await readAll(opened.source)).toEqual(real)
     }
 
-    const run = processRunner('src/from-azuracast/main.ts')
+    const run = processRunner('src/commands/from-azuracast/main.ts')
     const env = { ...shared, DATABASE_URL: databaseUrl, DATA_DIR: folder }
     const taken = await run(env, '--mariadb', mariadb.url)
     expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('60000 plays\n') })

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 import { describe, expect } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { describe, expect } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { type RunningProgram, startServer } from '../support/program.ts'
 import { listen } from '../support/radio-people.ts'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 import { describe, expect } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { ffmpeg } from '../support/foreign-programs.ts'
 import { startServer } from '../support/program.ts'

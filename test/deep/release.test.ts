@@ -22,7 +22,7 @@ import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, expect } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { openTempFolder, type TempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'

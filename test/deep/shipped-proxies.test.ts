@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { mp3, wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { ffmpeg, whyWithout } from '../support/foreign-programs.ts'

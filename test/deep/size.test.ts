@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { readLastPlays, readPlays } from '../../src/db/library.ts'
+import { readLastPlays, readPlays } from '../../src/stores/db/library/library.ts'
 import {
   removeOldAudit,
   removeOldBroadcasts,
@@ -11,17 +11,17 @@ import {
   removeOldPlays,
   removeOldQueueRows,
   removeOldRequests
-} from '../../src/db/retention.ts'
-import { readSnapshots } from '../../src/db/snapshots.ts'
-import { advance } from '../../src/playout/advance.ts'
-import { openStateComparison } from '../../src/playout/compare-states.ts'
-import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
-import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
-import { expireRequests, removeRequestAddresses } from '../../src/playout/queue/requests.ts'
-import { lockStations } from '../../src/playout/rows.ts'
-import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
-import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
-import { sweep } from '../../src/playout/sweep.ts'
+} from '../../src/stores/db/retention.ts'
+import { readSnapshots } from '../../src/stores/db/snapshots.ts'
+import { advance } from '../../src/engine/advance.ts'
+import { openStateComparison } from '../../src/engine/compare-states.ts'
+import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
+import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
+import { expireRequests, removeRequestAddresses } from '../../src/engine/queue/requests.ts'
+import { lockStations } from '../../src/engine/rows.ts'
+import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
+import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
+import { sweep } from '../../src/engine/sweep.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
 import { acquireHook, readDueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
 import { serveApi } from '../support/api-server.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { readAudioFile } from '../../src/media/audio-file.ts'
+import { readAudioFile } from '../../src/library/media/audio-file.ts'
 import { type Expected, findDifferences } from '../by-hand/tag-corpus/differences.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 import { startProgram } from '../../bench/program.ts'
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 
 /**
  * Checks the running program against its OpenAPI document with Schemathesis: `npm run fuzz [-- more

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { startLogged } from '../support/logged-process.ts'
 import { askPlainly } from '../support/plain-http.ts'

@@ -7,7 +7,7 @@ import type { ApiKey } from '../../src/api/auth/keys.ts'
 import { parseId } from '../../src/api/core/parse.ts'
 import type { ApiRequest } from '../../src/api/core/route.ts'
 import { LiveStation } from '../../src/live/feed/live-station.ts'
-import { ApiError } from '../../src/runtime/errors.ts'
+import { ApiError } from '../../src/platform/runtime/errors.ts'
 import {
   type AnyRoute,
   type CallerKind,

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { readAudioFile } from '../../src/media/audio-file.ts'
-import { noCuePoints } from '../../src/songs/cue-points.ts'
+import { readAudioFile } from '../../src/library/media/audio-file.ts'
+import { noCuePoints } from '../../src/model/songs/cue-points.ts'
 import { apic, id3Frame, mp3, png, txxx, wav } from '../support/audio-bytes.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 

@@ -4,7 +4,7 @@ import { deflateSync } from 'node:zlib'
 
 import { describe, expect, test } from 'vitest'
 
-import { readAudioFile } from '../../src/media/audio-file.ts'
+import { readAudioFile } from '../../src/library/media/audio-file.ts'
 import { id3Frame, mp3, txxx, wav } from '../support/audio-bytes.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 

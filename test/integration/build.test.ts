@@ -50,7 +50,7 @@ const test = base.extend('project', async ({}, { onCleanup }) => {
   const server =
     "import { answer } from './answer.ts'\nconsole.log(answer)\nif (answer === 13) throw new Error('bad luck')\n"
   await project.write('src/server.ts', server)
-  await project.write('src/db/migrations/0001_first.sql', 'select 1')
+  await project.write('src/stores/db/migrations/0001_first.sql', 'select 1')
   await project.write('src/notes.md', 'notes')
   return project
 })
@@ -61,7 +61,7 @@ test('the first start builds and prints one line, the second start uses the buil
   expect(await project.run()).toEqual({ stdout: '42\n', stderr: expect.stringMatching(line) })
   expect(await project.run()).toEqual({ stdout: '42\n', stderr: '' })
   const files = await project.files()
-  expect(files).toContain('src/db/migrations/0001_first.sql')
+  expect(files).toContain('src/stores/db/migrations/0001_first.sql')
   expect(files).not.toContain('src/notes.md')
 })
 
@@ -156,7 +156,7 @@ test.runIf(isDeep)(
   'files of the previous build stay for running programs, older ones are removed',
   async ({ project }) => {
     const build = async (text: string) => {
-      await project.write('src/simulate/main.ts', `import('../lazy.ts')`)
+      await project.write('src/commands/simulate/main.ts', `import('../lazy.ts')`)
       await project.write('src/lazy.ts', `console.log('${text}')`)
       await project.run()
       const lazy = (await project.files()).filter(name => /^src\/lazy-\w+\.js$/.test(name))

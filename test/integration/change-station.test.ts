@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 
-import type { Tx } from '../../src/db/sql.ts'
-import { advance } from '../../src/playout/advance.ts'
-import { changeStation, createStation } from '../../src/playout/change-station.ts'
-import { readStates } from '../../src/redis/station-store.ts'
+import type { Tx } from '../../src/stores/db/sql.ts'
+import { advance } from '../../src/engine/advance.ts'
+import { changeStation, createStation } from '../../src/engine/change-station.ts'
+import { readStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStation } from '../support/stations.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'

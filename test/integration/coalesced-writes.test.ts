@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 
-import { checkRedis } from '../../src/redis/check-redis.ts'
-import { openRedis } from '../../src/redis/connection.ts'
+import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { openRedis } from '../../src/stores/redis/connection.ts'
 import { test } from '../support/fixtures.ts'
 
 test('the commands of one tick are written with one system call, also after a reconnect', async ({

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { readRequests } from '../../src/playout/rows.ts'
-import { type CuePoints, fitCuePoints } from '../../src/songs/cue-points.ts'
+import { readRequests } from '../../src/engine/rows.ts'
+import { type CuePoints, fitCuePoints } from '../../src/model/songs/cue-points.ts'
 import { anyCuePoints, anyDurationMs } from '../support/any-cue-points.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, queueOf, shownWhen, startPlaying } from '../support/playing.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { updateDiskAlerts } from '../../src/storage/disk-alerts.ts'
+import { updateDiskAlerts } from '../../src/library/storage/disk-alerts.ts'
 import { test } from '../support/fixtures.ts'
 import { mountVolume } from '../support/small-volume.ts'
 

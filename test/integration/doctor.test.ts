@@ -8,14 +8,14 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished } from 'vitest'
 
-import type { Finding } from '../../src/checks/finding.ts'
+import type { Finding } from '../../src/upkeep/checks/finding.ts'
 import { parseConfig } from '../../src/config.ts'
-import { findConnectionShortage } from '../../src/db/connection-budget.ts'
-import { ensureInstallationSettings } from '../../src/db/installation-settings.ts'
-import { migrateCommand } from '../../src/db/migrate-command.ts'
-import { doctorCommand } from '../../src/doctor/doctor-command.ts'
-import { openDatabaseSecrets } from '../../src/security/secrets-key.ts'
-import { findBackupStorageProblem } from '../../src/storage/backup-storage.ts'
+import { findConnectionShortage } from '../../src/stores/db/connections/connection-budget.ts'
+import { ensureInstallationSettings } from '../../src/stores/db/installation-settings.ts'
+import { migrateCommand } from '../../src/commands/migrate/migrate-command.ts'
+import { doctorCommand } from '../../src/commands/doctor/doctor-command.ts'
+import { openDatabaseSecrets } from '../../src/stores/secrets/secrets-key.ts'
+import { findBackupStorageProblem } from '../../src/library/storage/backup-storage.ts'
 import { startBackups } from '../../workers/backups.ts'
 import { createCertificate } from '../support/certificates.ts'
 import { commandRunner } from '../support/command.ts'
@@ -23,8 +23,8 @@ import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-const run = commandRunner('src/doctor/main.ts', doctorCommand)
-const runMigrate = commandRunner('src/db/main.ts', migrateCommand)
+const run = commandRunner('src/commands/doctor/main.ts', doctorCommand)
+const runMigrate = commandRunner('src/commands/migrate/main.ts', migrateCommand)
 
 async function examine(env: Record<string, string>) {
   const { code, stdout } = await run(env, '--json')

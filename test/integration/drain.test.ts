@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 
 import { expect } from 'vitest'
 
-import { openRedis } from '../../src/redis/connection.ts'
+import { openRedis } from '../../src/stores/redis/connection.ts'
 import { aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly } from '../support/plain-http.ts'

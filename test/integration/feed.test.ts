@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { startRedis } from '../../src/embedded/redis.ts'
-import { openRedis, type RedisClient } from '../../src/redis/connection.ts'
+import { startRedis } from '../../src/stores/embedded/redis.ts'
+import { openRedis, type RedisClient } from '../../src/stores/redis/connection.ts'
 import {
   changedKey,
   changesChannel,
@@ -9,10 +9,10 @@ import {
   sequenceKey,
   shards,
   stationKey
-} from '../../src/redis/keys.ts'
-import type { RedisPlace } from '../../src/redis/place.ts'
-import { formatPosition } from '../../src/redis/positions.ts'
-import type { StationState } from '../../src/station/state.ts'
+} from '../../src/stores/redis/keys.ts'
+import type { RedisPlace } from '../../src/stores/redis/place.ts'
+import { formatPosition } from '../../src/stores/redis/positions.ts'
+import type { StationState } from '../../src/model/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
-import { artistKeys, titleKey } from '../../src/songs/duplicate-keys.ts'
-import { songId } from '../../src/songs/song.ts'
+import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
+import { songId } from '../../src/model/songs/song.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { serveUploads } from '../support/upload-server.ts'

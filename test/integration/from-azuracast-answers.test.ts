@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { migrateCommand } from '../../src/from-azuracast/command.ts'
+import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
 import { writeBackup } from '../support/azuracast/backup.ts'
 import { compareAnswers } from '../support/azuracast/compare.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
@@ -22,7 +22,7 @@ const test = isolatedTest
   .extend('serverVariables', { scope: 'file' }, async () => ({ API_DIALECT: 'azuracast' }))
   // What was taken is old.
   .extend('workersVariables', { scope: 'file' }, async () => keepsAll)
-const run = commandRunner('src/from-azuracast/main.ts', call =>
+const run = commandRunner('src/commands/from-azuracast/main.ts', call =>
   migrateCommand(call, AbortSignal.timeout(600_000))
 )
 
@@ -57,7 +57,7 @@ test(
     expect(await run(env, backup)).toMatchObject({ code: 0 })
     await untilOnAir(program, sizes.stations)
     const comparison = await compareAnswers(program, openWorld(sizes))
-    const judgment = await judgeDifferences(comparison)
+    const judgment = await judgeDifferences(comparison.differences)
     expect(judgment).toEqual({ lines: expect.any(Number), unknown: [], missing: [] })
     expect(judgment.lines).toBeLessThanOrEqual(maxLines)
     expect(comparison.types).toHaveLength(recordTypes.length)

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
-import { migrateCommand } from '../../src/from-azuracast/command.ts'
-import { decodeWindows1252 } from '../../src/runtime/foreign-text.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
+import { decodeWindows1252 } from '../../src/platform/text/foreign-text.ts'
 import { type DumpRows, type DumpValue, renderDump } from '../support/azuracast/dump.ts'
 import { generateInstallation, newestPlay } from '../support/azuracast/installation.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
-const run = commandRunner('src/from-azuracast/main.ts', call =>
+const run = commandRunner('src/commands/from-azuracast/main.ts', call =>
   migrateCommand(call, AbortSignal.timeout(120_000))
 )
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { findStation } from '../../src/api/core/parse.ts'
-import type { Sql } from '../../src/db/sql.ts'
-import { insertStation } from '../../src/db/stations.ts'
-import { migrateCommand } from '../../src/from-azuracast/command.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { insertStation } from '../../src/stores/db/stations.ts'
+import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { apiUrlKey, openAzuracastApi } from '../support/azuracast/api.ts'
 import { type BackupFile, writeBackup } from '../support/azuracast/backup.ts'
@@ -32,7 +32,7 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { shared } from '../support/worker-process.ts'
 
-const command = 'src/from-azuracast/main.ts'
+const command = 'src/commands/from-azuracast/main.ts'
 const run = commandRunner(command, call => migrateCommand(call, AbortSignal.timeout(120_000)))
 const sizes = { stations: 3, songs: 60, plays: 300, days: 20 }
 const png = Buffer.from(

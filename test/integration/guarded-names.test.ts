@@ -2,9 +2,9 @@ import { Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { checkForeignTarget, checkTarget, lookupLimit, resolveAddresses } from '../../src/outbound/guard.ts'
-import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
-import { toNetworkList } from '../../src/outbound/networks.ts'
+import { checkForeignTarget, checkTarget, lookupLimit, resolveAddresses } from '../../src/platform/outbound/guard.ts'
+import { guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
+import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { openSql } from '../../src/db/sql.ts'
-import { openRedis } from '../../src/redis/connection.ts'
+import { openSql } from '../../src/stores/db/sql.ts'
+import { openRedis } from '../../src/stores/redis/connection.ts'
 import { aStation } from '../support/builders.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'

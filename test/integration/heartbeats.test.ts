@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { startRedis } from '../../src/embedded/redis.ts'
+import { startRedis } from '../../src/stores/embedded/redis.ts'
 import { afterSong, aPlay, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { connectLive, isDisconnect } from '../support/live-client.ts'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { readInThread } from '../../src/media/read-in-thread.ts'
-import { UnusableFileError } from '../../src/media/unusable-file.ts'
+import { readInThread } from '../../src/library/media/read-in-thread.ts'
+import { UnusableFileError } from '../../src/library/media/unusable-file.ts'
 import { hostileFiles, sparseFiles } from '../support/hostile-audio.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect } from 'vitest'
 
-import { insertStation } from '../../src/db/stations.ts'
-import { importCommand } from '../../src/imports/import-command.ts'
+import { insertStation } from '../../src/stores/db/stations.ts'
+import { importCommand } from '../../src/commands/import/import-command.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { copyClusterInto } from '../support/cluster.ts'
 import { processRunner, commandRunner } from '../support/command.ts'
@@ -16,7 +16,7 @@ import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const program = 'src/imports/main.ts'
+const program = 'src/commands/import/main.ts'
 const runProcess = processRunner(program)
 const run = commandRunner(program, call => importCommand(call, AbortSignal.timeout(60_000)))
 

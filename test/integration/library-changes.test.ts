@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { readPlays } from '../../src/db/library.ts'
-import type { Sql, Tx } from '../../src/db/sql.ts'
-import { confirmPlay } from '../../src/playout/plays/provisional-plays.ts'
+import { readPlays } from '../../src/stores/db/library/library.ts'
+import type { Sql, Tx } from '../../src/stores/db/sql.ts'
+import { confirmPlay } from '../../src/engine/plays/provisional-plays.ts'
 import {
   cacheLibrary,
   findCachedLibrary,
@@ -12,10 +12,10 @@ import {
   openLibraryCache,
   raiseLibraryVersion,
   recordPlayChange
-} from '../../src/playout/queue/libraries.ts'
-import { startNewPass } from '../../src/playout/queue/passes.ts'
-import { readLibrary } from '../../src/playout/queue/read-library.ts'
-import { lockStation } from '../../src/playout/rows.ts'
+} from '../../src/engine/queue/libraries.ts'
+import { startNewPass } from '../../src/engine/queue/passes.ts'
+import { readLibrary } from '../../src/engine/queue/read-library.ts'
+import { lockStation } from '../../src/engine/rows.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation } from '../support/stations.ts'
 import { sized } from '../support/tier.ts'

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 
 import { expect } from 'vitest'
 
-import { songKeysAt } from '../../src/autodj/tracks.ts'
-import { readChangedPlaylists } from '../../src/db/library-changes.ts'
-import { readLastPlays, readPlaylists, readPlays } from '../../src/db/library.ts'
-import type { Sql, Tx } from '../../src/db/sql.ts'
-import { tracksPerPart } from '../../src/db/tracks.ts'
+import { songKeysAt } from '../../src/model/autodj/tracks.ts'
+import { readChangedPlaylists } from '../../src/stores/db/library/library-changes.ts'
+import { readLastPlays, readPlaylists, readPlays } from '../../src/stores/db/library/library.ts'
+import type { Sql, Tx } from '../../src/stores/db/sql.ts'
+import { tracksPerPart } from '../../src/stores/db/library/tracks.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation } from '../support/stations.ts'
 

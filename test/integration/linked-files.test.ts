@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 import { expect } from 'vitest'
 
-import { openInside, OutsideRootsError } from '../../src/runtime/contained-files.ts'
+import { openInside, OutsideRootsError } from '../../src/platform/runtime/contained-files.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { openPlayoutClient } from '../support/playout-client.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { songId } from '../../src/songs/song.ts'
+import { songId } from '../../src/model/songs/song.ts'
 import { test } from '../support/fixtures.ts'
 import { openWindow } from '../support/open-window.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'

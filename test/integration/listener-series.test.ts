@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import type { Answer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 
-import { removeState } from '../../src/redis/station-store.ts'
+import { removeState } from '../../src/stores/redis/station-store.ts'
 import { aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import type { StagedStation } from '../support/live-stage.ts'

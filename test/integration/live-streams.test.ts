@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 
 import { openAdmission } from '../../src/live/admission.ts'
-import type { StationState } from '../../src/station/state.ts'
+import type { StationState } from '../../src/model/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { isPub, subscribeLive } from '../support/live-client.ts'

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
-import { observeStream } from '../../src/playout/plays/observe-stream.ts'
-import { publishStation } from '../../src/playout/publish.ts'
-import { songId } from '../../src/songs/song.ts'
-import { isOnline } from '../../src/station/state.ts'
+import { observeStream } from '../../src/engine/plays/observe-stream.ts'
+import { publishStation } from '../../src/engine/publish.ts'
+import { songId } from '../../src/model/songs/song.ts'
+import { isOnline } from '../../src/model/station/state.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation } from '../support/stations.ts'

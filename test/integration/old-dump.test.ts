@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { advance } from '../../src/playout/advance.ts'
-import { markStationDeleted } from '../../src/playout/station-removal.ts'
+import { advance } from '../../src/engine/advance.ts'
+import { markStationDeleted } from '../../src/engine/station-removal.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { startServer } from '../support/program.ts'

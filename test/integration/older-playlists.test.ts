@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 
-import { readPlaylists } from '../../src/db/library.ts'
+import { readPlaylists } from '../../src/stores/db/library/library.ts'
 import {
   appendEntries,
   countOccurrences,
   orderEntries,
   removeEntry,
   repeatSong
-} from '../../src/db/playlist-entries.ts'
-import type { Sql } from '../../src/db/sql.ts'
+} from '../../src/stores/db/library/playlist-entries.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { test as base } from '../support/fixtures.ts'
 import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { type CuttableProxy, openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { startLogged } from '../support/logged-process.ts'

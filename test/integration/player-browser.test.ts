@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
 import { widgetHeights } from '../../src/pages/widget-code.ts'
-import type { StationProfile } from '../../src/station/state.ts'
+import type { StationProfile } from '../../src/model/station/state.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { lockImports } from '../../src/db/media-rows.ts'
+import { lockImports } from '../../src/stores/db/library/media-rows.ts'
 import { anyText } from '../support/any-text.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'

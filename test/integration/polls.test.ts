@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { addMissingPollRows, resetPolls } from '../../src/broadcast/polls/poll-rows.ts'
-import { readConnected } from '../../src/redis/listener-store.ts'
+import { addMissingPollRows, resetPolls } from '../../src/radio/polls/poll-rows.ts'
+import { readConnected } from '../../src/stores/redis/listener-store.ts'
 import { test as base } from '../support/fixtures.ts'
 import { openPolling } from '../support/polling.ts'
 import { startSilentServer } from '../support/silent-server.ts'

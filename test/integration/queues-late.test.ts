@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'vitest'
 
-import { deliverQueue } from '../../src/redis/keys.ts'
+import { deliverQueue } from '../../src/stores/redis/keys.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 
 test('jobs that no worker takes in time are counted as overdue', async ({ stage }) => {

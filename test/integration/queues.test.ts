@@ -1,8 +1,8 @@
 import { Queue } from 'bullmq'
 import { expect, onTestFinished } from 'vitest'
 
-import { checkRedis } from '../../src/redis/check-redis.ts'
-import { openBlocking } from '../../src/redis/connection.ts'
+import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { openBlocking } from '../../src/stores/redis/connection.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 

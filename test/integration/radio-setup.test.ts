@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 import { expect } from 'vitest'
 
-import { createDemoStation } from '../../src/media/demo.ts'
+import { createDemoStation } from '../../src/commands/demo/demo.ts'
 import { test } from '../support/fixtures.ts'
 import { adminKey, type Program } from '../support/program.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'

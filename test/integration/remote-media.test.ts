@@ -2,7 +2,7 @@ import { chmod, readdir } from 'node:fs/promises'
 
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { type S3Server, startS3 } from '../support/s3.ts'

@@ -1,16 +1,16 @@
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { removeOldRequests } from '../../src/db/retention.ts'
-import type { Sql } from '../../src/db/sql.ts'
-import { changeStation } from '../../src/playout/change-station.ts'
+import { removeOldRequests } from '../../src/stores/db/retention.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { changeStation } from '../../src/engine/change-station.ts'
 import {
   expireRequests,
   removeRequestAddresses,
   type NewRequest,
   submitRequest
-} from '../../src/playout/queue/requests.ts'
-import { ApiError } from '../../src/runtime/errors.ts'
+} from '../../src/engine/queue/requests.ts'
+import { ApiError } from '../../src/platform/runtime/errors.ts'
 import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'

@@ -7,9 +7,9 @@ import { expect } from 'vitest'
 
 import { simulateSchedule } from '../../src/api/playlists/simulate-schedule.ts'
 import { runSimulationTask } from '../../src/api/playlists/simulation-task.ts'
-import { parseDay } from '../../src/autodj/zone.ts'
-import type { Sql } from '../../src/db/sql.ts'
-import { simulateCommand } from '../../src/simulate/command.ts'
+import { parseDay } from '../../src/model/autodj/zone.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { simulateCommand } from '../../src/commands/simulate/command.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
@@ -22,7 +22,7 @@ import { waitFor } from '../support/wait.ts'
 /** Few plays, so that simulations are fast. */
 const slow = { songMs: 1_800_000 }
 
-const run = commandRunner('src/simulate/main.ts', simulateCommand)
+const run = commandRunner('src/commands/simulate/main.ts', simulateCommand)
 
 async function seed(sql: Sql, shape: Parameters<typeof seedStations>[1]) {
   const [station] = await seedStations(sql, shape)

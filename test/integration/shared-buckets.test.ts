@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 
 import { openSharedBuckets } from '../../src/api/core/shared-buckets.ts'
-import { openRedis } from '../../src/redis/connection.ts'
+import { openRedis } from '../../src/stores/redis/connection.ts'
 import { test } from '../support/fixtures.ts'
 
 function connect(redisUrl: string) {

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
-import { writeServices } from '../../src/embedded/data-dir.ts'
-import { advance } from '../../src/playout/advance.ts'
-import { simulateCommand } from '../../src/simulate/command.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { writeServices } from '../../src/stores/embedded/data-dir.ts'
+import { advance } from '../../src/engine/advance.ts'
+import { simulateCommand } from '../../src/commands/simulate/command.ts'
 import { processRunner, commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -15,7 +15,7 @@ import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 import { isDeep, sized } from '../support/tier.ts'
 
-const program = 'src/simulate/main.ts'
+const program = 'src/commands/simulate/main.ts'
 const runProcess = processRunner(program)
 const run = commandRunner(program, simulateCommand)
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 
 import { findUrlProblem, openSongGuard } from '../../src/api/core/parse.ts'
-import { sendNextSong } from '../../src/playout/playouts/send-next-song.ts'
-import { tryRefillQueue } from '../../src/playout/queue/queue.ts'
+import { sendNextSong } from '../../src/engine/playouts/send-next-song.ts'
+import { tryRefillQueue } from '../../src/engine/queue/queue.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStation } from '../support/stations.ts'

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import postgres from 'postgres'
 import { expect } from 'vitest'
 
-import { openSql, type Sql, type Tx } from '../../src/db/sql.ts'
+import { openSql, type Sql, type Tx } from '../../src/stores/db/sql.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { waitFor } from '../support/wait.ts'

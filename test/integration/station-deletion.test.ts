@@ -2,8 +2,8 @@ import { once } from 'node:events'
 
 import { expect } from 'vitest'
 
-import { shardOf } from '../../src/redis/keys.ts'
-import { readPositions } from '../../src/redis/station-store.ts'
+import { shardOf } from '../../src/stores/redis/keys.ts'
+import { readPositions } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'

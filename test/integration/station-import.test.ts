@@ -4,9 +4,9 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { runBackupCommand } from '../../src/backup/commands.ts'
-import { columnNamesOf, stationTables } from '../../src/backup/station-tables.ts'
-import type { Sql } from '../../src/db/sql.ts'
+import { runBackupCommand } from '../../src/commands/backup/commands.ts'
+import { columnNamesOf, stationTables } from '../../src/commands/backup/station-tables.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { commandRunner } from '../support/command.ts'
 import { editArchive, type EditedArchive, setColumn } from '../support/edited-archive.ts'
 import { test } from '../support/fixtures.ts'
@@ -16,7 +16,7 @@ import { seedStation } from '../support/stations.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-const run = commandRunner('src/backup/main.ts', call => runBackupCommand(call, AbortSignal.timeout(120_000)))
+const run = commandRunner('src/commands/backup/main.ts', call => runBackupCommand(call, AbortSignal.timeout(120_000)))
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { measureSftp } from '../../src/storage/sftp.ts'
+import { measureSftp } from '../../src/library/storage/sftp.ts'
 import { startOddSftpServer } from '../support/odd-sftp-server.ts'
 
 const { signal } = new AbortController()

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { openTail, type TailLimits } from '../../src/broadcast/hls/tail.ts'
+import { openTail, type TailLimits } from '../../src/radio/hls/tail.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 /** Opens a followed file; `read` returns the new lines, or null without a file. */

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
-import { doctorCommand } from '../../src/doctor/doctor-command.ts'
-import { importCommand } from '../../src/imports/import-command.ts'
-import { importMedia } from '../../src/imports/import.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { doctorCommand } from '../../src/commands/doctor/doctor-command.ts'
+import { importCommand } from '../../src/commands/import/import-command.ts'
+import { importMedia } from '../../src/commands/import/import.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
@@ -17,9 +17,9 @@ import { startS3 } from '../support/s3.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { serveUploads } from '../support/upload-server.ts'
 
-const command = commandRunner('src/imports/main.ts', call => importCommand(call, AbortSignal.timeout(60_000)))
+const command = commandRunner('src/commands/import/main.ts', call => importCommand(call, AbortSignal.timeout(60_000)))
 
-const examine = commandRunner('src/doctor/main.ts', doctorCommand)
+const examine = commandRunner('src/commands/doctor/main.ts', doctorCommand)
 
 /** A station with an empty media folder, and a folder of music elsewhere, named `Music`. */
 async function open({ sql, redisUrl, databaseUrl }: { sql: Sql; redisUrl: string; databaseUrl: string }) {

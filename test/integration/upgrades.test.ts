@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
 
-import { readProcesses } from '../../src/checks/running-processes.ts'
-import { findConnectionShortage } from '../../src/db/connection-budget.ts'
-import { migrateCommand } from '../../src/db/migrate-command.ts'
-import { listMigrations, migrate } from '../../src/db/migrate.ts'
-import { registerProcess, removeOldProcesses } from '../../src/db/processes.ts'
-import { runUpgradeStep } from '../../src/db/upgrade-steps.ts'
+import { readProcesses } from '../../src/upkeep/checks/running-processes.ts'
+import { findConnectionShortage } from '../../src/stores/db/connections/connection-budget.ts'
+import { migrateCommand } from '../../src/commands/migrate/migrate-command.ts'
+import { listMigrations, migrate } from '../../src/stores/db/migrate.ts'
+import { registerProcess, removeOldProcesses } from '../../src/stores/db/processes.ts'
+import { runUpgradeStep } from '../../src/stores/db/upgrade-step.ts'
 import { commandRunner } from '../support/command.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
@@ -99,7 +99,7 @@ test('a database with incompatible changes of a newer release is refused with on
 })
 
 test('npm run migrate migrates a database once, and names what is wrong', async () => {
-  const run = commandRunner('src/db/main.ts', migrateCommand)
+  const run = commandRunner('src/commands/migrate/main.ts', migrateCommand)
   const { value: empty, close } = await openEmptyDatabase()
   try {
     const names = await listMigrations()

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { raiseAlert } from '../../src/db/notifications.ts'
+import { raiseAlert } from '../../src/stores/db/notifications.ts'
 import { test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'

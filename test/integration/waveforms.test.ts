@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { decodeAudio } from '../../src/media/decode-audio.ts'
-import { openPeaks } from '../../src/media/peaks.ts'
+import { decodeAudio } from '../../src/library/media/decode-audio.ts'
+import { openPeaks } from '../../src/library/media/peaks.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'

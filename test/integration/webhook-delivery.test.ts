@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 
 import { describe, expect } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
 import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { test as base } from '../support/fixtures.ts'

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 
 import { expect } from 'vitest'
 
-import { advance } from '../../src/playout/advance.ts'
+import { advance } from '../../src/engine/advance.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook } from '../support/hooks.ts'
 import { openPlayout } from '../support/playout.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { removeOldDeliveries } from '../../src/db/retention.ts'
+import { removeOldDeliveries } from '../../src/stores/db/retention.ts'
 import { test } from '../support/fixtures.ts'
 import { errorsOf, openHookStage } from '../support/hook-stage.ts'
 import { readDeliveries } from '../support/hooks.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { raiseAlert } from '../../src/db/notifications.ts'
+import { raiseAlert } from '../../src/stores/db/notifications.ts'
 import { disabledAlert } from '../../src/webhooks/deliveries/deliveries.ts'
 import { test } from '../support/fixtures.ts'
 import { errorsOf, openHookStage, valueOf } from '../support/hook-stage.ts'

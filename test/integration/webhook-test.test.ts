@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { openHookStage, valueOf } from '../support/hook-stage.ts'
 import { readAttempts, readDeliveries } from '../support/hooks.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 
 import { describe, expect } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test as inProgram } from '../support/fixtures.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'

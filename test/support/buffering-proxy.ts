@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { caddy, nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'

@@ -6,7 +6,7 @@ import type {
   Song,
   StationProfile,
   StationState
-} from '../../src/station/state.ts'
+} from '../../src/model/station/state.ts'
 
 /** A song; by default by Nils Okada. */
 export function aSong(parts: Partial<Song> = {}): Song {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
-import type { CommandContext } from '../../src/runtime/command-context.ts'
+import type { CommandContext } from '../../src/platform/process/command-context.ts'
 import { wordsFor } from './compiled-program.ts'
 import { isDeep } from './tier.ts'
 

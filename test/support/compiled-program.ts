@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { builtFile } from '../../src/runtime/program-files.ts'
+import { builtFile } from '../../src/platform/process/program-files.ts'
 
 /**
  * The arguments of `node` that run a file of the build, such as `src/server.ts`, or of the build of another

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 
-import { type CoverSource, createMusicBrainzSource } from '../../src/covers/find-cover.ts'
-import { toNetworkList } from '../../src/outbound/networks.ts'
+import { type CoverSource, createMusicBrainzSource } from '../../src/library/covers/find-cover.ts'
+import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { type Asked, startWebServer } from './web-server.ts'
 
 /** The id of a release group. */

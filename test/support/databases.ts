@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import postgres from 'postgres'
 
-import { openSql, type Sql } from '../../src/db/sql.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 
 /** A migrated, empty database for one user at a time. */
 interface TestDatabase {

@@ -10,7 +10,7 @@ import {
   openFilesSummary,
   openTableSummary,
   parseHeader
-} from '../../src/backup/contents.ts'
+} from '../../src/upkeep/archives/contents.ts'
 
 type EntryHeader = Partial<Header> & { name: string }
 

@@ -2,7 +2,7 @@
 // until it is killed.
 import { join } from 'node:path'
 
-import { writeServices, lockDataDir } from '../../src/embedded/data-dir.ts'
+import { writeServices, lockDataDir } from '../../src/stores/embedded/data-dir.ts'
 
 const folder = process.argv[2] ?? ''
 const only = process.argv[3]
@@ -12,8 +12,8 @@ try {
     process.stdout.write('{"locked":true}\n')
   } else {
     // Loaded late, so that a process that only locks does not wait for it.
-    const { startPostgres } = await import('../../src/embedded/postgres.ts')
-    const { startRedis } = await import('../../src/embedded/redis.ts')
+    const { startPostgres } = await import('../../src/stores/embedded/postgres.ts')
+    const { startRedis } = await import('../../src/stores/embedded/redis.ts')
     const postgres = await startPostgres(join(folder, 'postgres'), { durable: false })
     const redis = await startRedis(join(folder, 'redis'))
     await writeServices(lock.folder, { databaseUrl: postgres.url, redisUrl: redis.url })

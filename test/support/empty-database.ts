@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import { inject } from 'vitest'
 
-import { openSql, type Sql } from '../../src/db/sql.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import type { Opened } from './opened.ts'
 
 /** Creates a database without any tables on the Postgres of the tests. */

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-import { openSql, type Sql } from '../../src/db/sql.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 
 /** The execution statistics of a statement. */
 export interface Explained {

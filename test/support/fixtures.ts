@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Browser } from 'playwright-core'
 import { test as base, inject } from 'vitest'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { openDatabases, type TestDatabases } from './databases.ts'
 import { openStage, type Stage } from './live-stage.ts'
 import { openPages } from './open-page.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-import type { StationState } from '../../src/station/state.ts'
+import type { StationState } from '../../src/model/station/state.ts'
 import type { HookEvent, EventNowPlaying } from '../../src/webhooks/event.ts'
 import { renderEventNowPlaying } from '../../src/webhooks/format/now-playing-body.ts'
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'

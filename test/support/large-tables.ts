@@ -1,9 +1,9 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { migrateDatabase } from '../../src/db/migrate.ts'
-import { openSql, type Sql } from '../../src/db/sql.ts'
-import { startPostgres } from '../../src/embedded/postgres.ts'
+import { migrateDatabase } from '../../src/stores/db/migrate.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
+import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { openTempFolder } from './temp-folder.ts'
 
 /** The number of rows in each table with long retention. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 
-import { measureProcess } from '../../src/metrics/process.ts'
-import { registry } from '../../src/metrics/registry.ts'
+import { measureProcess } from '../../src/platform/metrics/process.ts'
+import { registry } from '../../src/platform/metrics/registry.ts'
 
 const folder = new URL('../../src/metrics/', import.meta.url)
 

@@ -1,4 +1,4 @@
-import { startRedis } from '../../src/embedded/redis.ts'
+import { startRedis } from '../../src/stores/embedded/redis.ts'
 import { openStoreFolder } from './temp-folder.ts'
 
 /** A resource that was opened for tests, with its close function. */

@@ -3,7 +3,7 @@ import { chmod, chown, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { pgbouncer } from './foreign-programs.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { waitFor } from './wait.ts'

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
-import { noCountries } from '../../src/broadcast/countries.ts'
-import { openListenerDescriber } from '../../src/broadcast/listener-details.ts'
-import { addMissingPollRows } from '../../src/broadcast/polls/poll-rows.ts'
-import { openPoller, type PollServices } from '../../src/broadcast/polls/poller.ts'
-import type { Sql } from '../../src/db/sql.ts'
-import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
-import { openSecrets } from '../../src/security/secrets.ts'
+import { noCountries } from '../../src/radio/countries.ts'
+import { openListenerDescriber } from '../../src/radio/listener-details.ts'
+import { addMissingPollRows } from '../../src/radio/polls/poll-rows.ts'
+import { openPoller, type PollServices } from '../../src/radio/polls/poller.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
+import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import { openPlayout } from './playout.ts'
 
 /** A poller of streaming servers, on the database and Redis of a test. */

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../../src/redis/connection.ts'
+import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import {
   changedKey,
   changesChannel,
@@ -6,11 +6,11 @@ import {
   sequenceKey,
   shardOf,
   stationKey
-} from '../../src/redis/keys.ts'
-import { formatPosition } from '../../src/redis/positions.ts'
-import { encodeState, ownSchema } from '../../src/redis/state-schema.ts'
-import type { StationState } from '../../src/station/state.ts'
-import type { Trigger } from '../../src/station/triggers.ts'
+} from '../../src/stores/redis/keys.ts'
+import { formatPosition } from '../../src/stores/redis/positions.ts'
+import { encodeState, ownSchema } from '../../src/stores/redis/state-schema.ts'
+import type { StationState } from '../../src/model/station/state.ts'
+import type { Trigger } from '../../src/model/station/triggers.ts'
 
 /** Writes a state over any stored one, with the offset that it has. */
 const script = `

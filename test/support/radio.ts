@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { icecast, liquidsoap, whyWithout } from './foreign-programs.ts'
 import { adminKey, type Answer, type RunningProgram } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'

@@ -1,4 +1,4 @@
-import { obtainRedis } from '../../src/embedded/find-redis.ts'
+import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
 import { openRedisNode, type RedisNode, type RedisSettings, replicate } from './redis-node.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'

@@ -28,7 +28,7 @@ export async function buildRelease(
 ): Promise<void> {
   for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  await change(join(folder, 'src/redis/state-schema.ts'), [
+  await change(join(folder, 'src/stores/redis/state-schema.ts'), [
     [
       'readableSchemas: readonly number[] = [3]',
       `readableSchemas: readonly number[] = ${JSON.stringify(readable)}`
@@ -44,7 +44,7 @@ export async function buildRelease(
   ])
   if (lifetime === 'short') {
     await shortenLifetime(folder)
-    await change(join(folder, 'src/db/upgrade-steps.ts'), [shortInterval])
+    await change(join(folder, 'src/stores/db/upgrade-steps.ts'), [shortInterval])
     await change(join(folder, 'workers/loops.ts'), [['upgradeStepsMs = 60_000', 'upgradeStepsMs = 500']])
   }
   await buildIfStale(folder)
@@ -53,7 +53,7 @@ export async function buildRelease(
 const shortInterval = ["interval '5 minutes'", "interval '3 seconds'"] as const
 
 const shortenLifetime = (folder: string) =>
-  change(join(folder, 'src/db/processes.ts'), [shortInterval, ['heartbeatMs = 5_000', 'heartbeatMs = 500']])
+  change(join(folder, 'src/stores/db/processes.ts'), [shortInterval, ['heartbeatMs = 5_000', 'heartbeatMs = 500']])
 
 /** The commit of release 0.2.0, the one before this. */
 const releaseBefore = '958c314b'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 
-import type { S3Settings } from '../../src/storage/location.ts'
+import type { S3Settings } from '../../src/library/storage/location.ts'
 import { repairS3rver } from './s3rver-repair.ts'
 import { openTempFolder } from './temp-folder.ts'
 

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { findFreePort } from '../../src/runtime/ports.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { caddy, nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'

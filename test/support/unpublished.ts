@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../src/db/sql.ts'
+import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 
 /**
  * Changes stations like a process that dies between commit and publication: the statements must raise

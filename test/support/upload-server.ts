@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { serveApi } from './api-server.ts'
 import { seedStations } from './stations.ts'
 import { openTempFolder } from './temp-folder.ts'

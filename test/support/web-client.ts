@@ -1,5 +1,5 @@
 import { LiveStation } from '../../src/live/feed/live-station.ts'
-import type { StationState } from '../../src/station/state.ts'
+import type { StationState } from '../../src/model/station/state.ts'
 import {
   defaultStaleAfterMs,
   type FollowState,

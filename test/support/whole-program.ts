@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import { readProcessStart } from '../../src/embedded/process-identity.ts'
+import { readProcessStart } from '../../src/stores/embedded/process-identity.ts'
 import { allProcesses, descendantsOf, type ProcessRow } from './child-process.ts'
 import { waitFor } from './wait.ts'
 

@@ -1,4 +1,4 @@
-import { dayMs, openZone, type Zone } from '../../src/autodj/zone.ts'
+import { dayMs, openZone, type Zone } from '../../src/model/autodj/zone.ts'
 import { isDeep } from './tier.ts'
 
 /** Zones whose clocks change by unusual amounts, at unusual times, often, or on unusual dates. */

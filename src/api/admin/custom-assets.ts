@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { boolean, exactly } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../fields/field.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { type ApiRoute, apiRoute, json } from '../core/route.ts'
 import { boolean, exactly } from '../core/schemas.ts'
 

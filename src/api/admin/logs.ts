@@ -1,4 +1,4 @@
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, string } from '../core/schemas.ts'
 

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 
-import { renderStation } from '../../station/now-playing.ts'
+import { renderStation } from '../../model/station/now-playing.ts'
 import { apiRoute } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'

@@ -1,8 +1,8 @@
-import type { Config } from '../../config.ts'
-import type { InstallationSettings } from '../../db/installation-settings.ts'
-import { choice, custom, type Field, integer, type JsonSchema, text, webAddress } from '../../fields/field.ts'
-import { parseUrl } from '../../outbound/networks.ts'
-import { decodePercent } from '../../runtime/percent-encoding.ts'
+import type { ApiSettings } from '../core/settings.ts'
+import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
+import { choice, custom, type Field, integer, type JsonSchema, text, webAddress } from '../../model/fields/field.ts'
+import { parseUrl } from '../../platform/outbound/networks.ts'
+import { decodePercent } from '../../platform/text/percent-encoding.ts'
 import { boolean, int64, nullableInt64, string } from '../core/schemas.ts'
 
 /** The groups of settings, as paths name them. */
@@ -58,7 +58,7 @@ interface FixedSetting {
   /** Null: it is only in the list of all. */
   readonly group: SettingGroup | null
   readonly schema: JsonSchema
-  readonly value: (config: Config) => unknown
+  readonly value: (config: ApiSettings) => unknown
   /** Why it cannot be changed, as a sentence that follows its name. Null: it is computed, and ignored in a body. */
   readonly reason: string | null
 }
@@ -84,8 +84,8 @@ const configured = (
   variable: string
 ) => fixed(group, schema, value, `cannot be changed here: it follows from the variable ${variable}.`)
 
-const smtpOf = ({ SMTP_URL: url }: Config) => (url === undefined ? null : parseUrl(url))
-const looksUpCovers = ({ COVER_LOOKUP: lookup }: Config) => lookup !== 'off'
+const smtpOf = ({ SMTP_URL: url }: ApiSettings) => (url === undefined ? null : parseUrl(url))
+const looksUpCovers = ({ COVER_LOOKUP: lookup }: ApiSettings) => lookup !== 'off'
 const theme = 'custom code of pages, which could read what operators see'
 const backups = 'backups that are set here: set BACKUP_SCHEDULE, or run npm run backup (docs/backup.md)'
 const certificates = 'certificates of its own: a reverse proxy has them'
@@ -166,7 +166,7 @@ export const fixedSettings: Readonly<Record<string, FixedSetting>> = {
   external_ip: fixed(null, nullableString, () => null, null)
 }
 
-function portOf(config: Config): number {
+function portOf(config: ApiSettings): number {
   const url = smtpOf(config)
   if (url === null) return 0
   return url.port === '' ? (url.protocol === 'smtps:' ? 465 : 587) : Number(url.port)

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit'
 
-import { resolveInside } from '../../runtime/contained-files.ts'
-import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../runtime/errors.ts'
-import { StorageFault, type StorageFaultReason } from '../../storage/fault.ts'
-import { normalizePath, type StorageLocation } from '../../storage/location.ts'
+import { resolveInside } from '../../platform/runtime/contained-files.ts'
+import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { StorageFault, type StorageFaultReason } from '../../library/storage/fault.ts'
+import { normalizePath, type StorageLocation } from '../../library/storage/location.ts'
 import {
   allowedRoots,
   blankLocation,
@@ -12,8 +12,8 @@ import {
   openStoredSecret,
   toLocation,
   recordColumns
-} from '../../storage/record.ts'
-import { runStorageTask } from '../../storage/tasks.ts'
+} from '../../library/storage/record.ts'
+import { runStorageTask } from '../../library/storage/tasks.ts'
 import type { ApiServices } from '../core/services.ts'
 
 interface CheckRequest {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
-import { text } from '../../fields/field.ts'
-import { bodySchema, bodyValidator } from '../../fields/form.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { text } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute } from '../core/route.ts'

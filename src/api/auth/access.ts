@@ -1,4 +1,4 @@
-import { type NotificationSource, notificationSources } from '../../db/notifications.ts'
+import { type NotificationSource, notificationSources } from '../../stores/db/notifications.ts'
 
 // Decides what a caller may do and see. `authorize.ts` checks the permission that a route declares; all other
 // differences between callers are decided by the functions here.

@@ -1,25 +1,29 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import type { Config } from '../../config.ts'
-import type { Sql, Tx } from '../../db/sql.ts'
-import { createDataDir } from '../../runtime/create-data-dir.ts'
-import { OperatorError } from '../../runtime/errors.ts'
-import type { Logger } from '../../runtime/log.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
+import { createDataDir } from '../../platform/process/create-data-dir.ts'
+import { OperatorError } from '../../platform/runtime/errors.ts'
+import type { Logger } from '../../platform/runtime/log.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
 
 /** The key that this file manages. */
 const administrator = { name: 'Administrator', permissions: ['administer all'] } as const
 
+interface AdminKeySettings {
+  readonly DATA_DIR: string
+  readonly ADMIN_API_KEY?: string | undefined
+}
+
 /** The file with a generated key, readable by its owner only. */
-export const adminKeyFile = (config: Config) => join(config.DATA_DIR, 'admin-key')
+export const adminKeyFile = (config: AdminKeySettings) => join(config.DATA_DIR, 'admin-key')
 
 /**
  * Ensures that a key with all permissions is valid: `ADMIN_API_KEY` if it is set, else the one in `DATA_DIR`,
  * else, if the database has none, a generated one. Returns the key only if it was generated now. A changed
  * `ADMIN_API_KEY` revokes the previous one.
  */
-export async function ensureAdminKey(sql: Sql, config: Config): Promise<string | null> {
+export async function ensureAdminKey(sql: Sql, config: AdminKeySettings): Promise<string | null> {
   return sql.begin(async tx => {
     await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
     const given = config.ADMIN_API_KEY ?? (await readStoredKey(config))
@@ -41,7 +45,7 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
 }
 
 /** Prints a generated key if the output is a terminal; otherwise logs only the path of the key file. */
-export function reportNewKey(key: string, config: Config, log: Logger): void {
+export function reportNewKey(key: string, config: AdminKeySettings, log: Logger): void {
   const file = resolve(adminKeyFile(config))
   if (process.stdout.isTTY) process.stdout.write(`X-API-Key: ${key} (created now, kept in ${file})\n`)
   else log.info({ adminKeyFile: file }, 'created an API key with all permissions in a file of mode 600')
@@ -52,7 +56,7 @@ async function revokeOthers(tx: Tx, key: string): Promise<void> {
     where name = ${administrator.name} and identifier <> ${key.slice(0, 16)} and revoked_at is null`
 }
 
-async function readStoredKey(config: Config): Promise<string | null> {
+async function readStoredKey(config: AdminKeySettings): Promise<string | null> {
   const file = adminKeyFile(config)
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''

@@ -1,4 +1,4 @@
-import { isListenToken } from '../../security/listen-tokens.ts'
+import { isListenToken } from './listen-tokens.ts'
 import { parseKey } from './keys.ts'
 
 /* Credentials in the addresses that pages of private stations link to. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 import { effectivePermissions, globalPermissions, type Grants } from './access.ts'
 

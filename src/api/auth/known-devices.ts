@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import { readCookie } from '../../http/credentials.ts'
-import type { Secrets } from '../../security/secrets.ts'
+import type { Secrets } from '../../stores/secrets/secrets.ts'
 
 /*
  * A browser in which a user has signed in keeps a cookie that says so, also after the session has ended. It gives no access: it

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { TooManyRequests } from '../../runtime/errors.ts'
+import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
 import { openTurnQueue, type WaitingAttempt } from './turn-queue.ts'
 

@@ -1,4 +1,4 @@
-import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type Grants, isStationGrant } from './access.ts'
 
 /** What a user may do follows from these columns: see `userGrantColumns`. */

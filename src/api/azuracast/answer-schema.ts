@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../fields/field.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 import { isJsonBody } from './record-dialect.ts'
 

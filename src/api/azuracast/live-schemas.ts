@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../fields/field.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { boolean } from '../core/schemas.ts'
 import { changeSchema, phpMapSchema } from './answer-schema.ts'
 

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../../fields/field.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Reply } from '../../http/route.ts'
-import { dialectVary } from '../../station/public-headers.ts'
+import { dialectVary } from '../../model/station/public-headers.ts'
 import { maxUnpaged } from '../core/list.ts'
 import type { ApiRequest, ApiRoute, RenderRows } from '../core/route.ts'
 import type { DocumentDialect } from '../core/schema-components.ts'

@@ -1,4 +1,4 @@
-import type { AudioSlot } from '../../uploads/station-audio.ts'
+import type { AudioSlot } from '../../library/uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, named, string } from '../core/schemas.ts'

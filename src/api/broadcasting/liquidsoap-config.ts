@@ -1,4 +1,4 @@
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, boolean, exactly, ref, string } from '../core/schemas.ts'

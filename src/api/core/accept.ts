@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 
-import type { Fields } from '../../fields/field.ts'
-import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import type { Fields } from '../../model/fields/field.ts'
+import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { parseBody } from './parse.ts'
 
 /**

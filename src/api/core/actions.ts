@@ -1,4 +1,4 @@
-import { changeStation, type StationChange } from '../../playout/change-station.ts'
+import { changeStation, type StationChange } from '../../engine/change-station.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
 import { actionReply, type ApiRequest, type ApiRoute, apiRoute, type Operation, stationOf } from './route.ts'
 import { ref } from './schemas.ts'

@@ -1,4 +1,4 @@
-import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
+import { ApiError, codeOf, Overloaded } from '../../platform/runtime/errors.ts'
 import type { HandledRoute } from './route.ts'
 
 /** Postgres: deadlock, serialization failure, and a reference that was deleted or inserted meanwhile. */

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../fields/field.ts'
-import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
+import { alternativesOf, isObject } from '../../model/fields/schema-alternatives.ts'
 
 const maxNames = 20
 const maxCharacters = 1_000

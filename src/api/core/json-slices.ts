@@ -1,4 +1,4 @@
-import { runInTimeSlices } from '../../runtime/time-slices.ts'
+import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 
 const sliceMs = 10
 

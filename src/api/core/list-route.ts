@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../fields/field.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { successListSchema } from '../auth/account.ts'
 import { type ListQuery, listParameters, renderListReply, listSchema } from './list.ts'
 import { type ListSource, parseListQuery, readList } from './list.ts'

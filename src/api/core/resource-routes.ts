@@ -1,5 +1,5 @@
-import type { Field, Fields, JsonSchema } from '../../fields/field.ts'
-import { bodySchema, fieldExample } from '../../fields/form.ts'
+import type { Field, Fields, JsonSchema } from '../../model/fields/field.ts'
+import { bodySchema, fieldExample } from '../../model/fields/form.ts'
 import { listRoute } from './list-route.ts'
 import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'

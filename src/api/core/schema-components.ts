@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import type { JsonSchema } from '../../fields/field.ts'
-import { isObject } from '../../fields/schema-alternatives.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
+import { isObject } from '../../model/fields/schema-alternatives.ts'
 import type { ApiRoute } from './route.ts'
 import { ref, schemaName } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../fields/field.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 
 const schemaNames = new WeakMap<JsonSchema, string>()
 

@@ -1,12 +1,12 @@
-import type { ReadConnectedListeners } from '../../broadcast/connected-listeners.ts'
-import type { Config } from '../../config.ts'
-import type { SettingsReader } from '../../db/installation-settings.ts'
-import type { Sql } from '../../db/sql.ts'
-import type { PlayoutServices } from '../../playout/services.ts'
-import type { ListenTokens } from '../../security/listen-tokens.ts'
-import type { Secrets } from '../../security/secrets.ts'
-import type { SongLinks } from '../../security/song-links.ts'
-import type { LiveView } from '../../station/live-view.ts'
+import type { ReadConnectedListeners } from '../../radio/connected-listeners.ts'
+import type { ApiSettings } from './settings.ts'
+import type { SettingsReader } from '../../stores/db/installation-settings.ts'
+import type { Sql } from '../../stores/db/sql.ts'
+import type { PlayoutServices } from '../../engine/services.ts'
+import type { ListenTokens } from '../auth/listen-tokens.ts'
+import type { Secrets } from '../../stores/secrets/secrets.ts'
+import type { SongLinks } from '../playout/song-links.ts'
+import type { LiveView } from '../../model/station/live-view.ts'
 import type { SendDeps } from '../../webhooks/deliveries/send.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { LongPolls } from '../now-playing/long-polls.ts'
@@ -18,7 +18,7 @@ export type ShownSettings = Awaited<ReturnType<SettingsReader['read']>>
 
 /** The services that handlers of the API use. */
 export interface ApiServices extends PlayoutServices {
-  readonly config: Config
+  readonly config: ApiSettings
   /** Identifies the installation to `npm run doctor`. */
   readonly installationId: string
   /** Separate connections for reads, so that they do not wait for writes. */

@@ -1,4 +1,4 @@
-import { limitKeyOf } from '../../outbound/networks.ts'
+import { limitKeyOf } from '../../platform/outbound/networks.ts'
 
 interface Bucket {
   readonly tokens: number

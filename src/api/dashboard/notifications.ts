@@ -1,4 +1,4 @@
-import { notificationTypes } from '../../db/notifications.ts'
+import { notificationTypes } from '../../stores/db/notifications.ts'
 import { visibleSources } from '../auth/access.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, string } from '../core/schemas.ts'

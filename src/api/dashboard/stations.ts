@@ -1,5 +1,5 @@
-import type { StationListing } from '../../station/live-view.ts'
-import { dialectVary } from '../../station/public-headers.ts'
+import type { StationListing } from '../../model/station/live-view.ts'
+import { dialectVary } from '../../model/station/public-headers.ts'
 import { allows } from '../auth/access.ts'
 import {
   listParameters,

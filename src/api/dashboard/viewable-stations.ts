@@ -1,4 +1,4 @@
-import type { LiveView, StationListing } from '../../station/live-view.ts'
+import type { LiveView, StationListing } from '../../model/station/live-view.ts'
 import { allows } from '../auth/access.ts'
 import type { ApiRequest } from '../core/route.ts'
 

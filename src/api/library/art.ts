@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-import type { Sql } from '../../db/sql.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { Reply } from '../../http/route.ts'
-import { projectFile } from '../../runtime/program-files.ts'
-import { detectImageType, imageTypes } from '../../songs/image-type.ts'
-import { genericArtPath } from '../../station/now-playing.ts'
+import { projectFile } from '../../platform/process/program-files.ts'
+import { detectImageType, imageTypes } from '../../model/songs/image-type.ts'
+import { genericArtPath } from '../../model/station/now-playing.ts'
 import { credentialOf, readVisibility } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -81,7 +81,7 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
 
 /**
  * The cover of a song, `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. The id is that of a file of the
- * station, which may also be its number, or of a lookup (`src/covers`); the version is ignored. Returns the built-in picture if the song is unknown
+ * station, which may also be its number, or of a lookup (`src/library/covers`); the version is ignored. Returns the built-in picture if the song is unknown
  * (players request `-1`) or has no cover.
  */
 const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {

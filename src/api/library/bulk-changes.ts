@@ -1,4 +1,4 @@
-import { fieldError, type FieldError } from '../../runtime/errors.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { unescapeFormula } from '../core/csv.ts'
 import type { PlaylistCells } from './bulk-playlists.ts'
 import { bulkCells, bulkColumns, type BulkRow, cueColumns, customPrefix, textColumns } from './bulk-rows.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
-import { changesValidator, problemsOf } from '../../fields/form.ts'
-import type { FieldError } from '../../runtime/errors.ts'
+import { changesValidator, problemsOf } from '../../model/fields/form.ts'
+import type { FieldError } from '../../platform/runtime/errors.ts'
 import { type BulkRow, customPrefix } from './bulk-rows.ts'
 import { findChangedCues, findExtraMetadataProblems, toExtraMetadata } from './extra-metadata.ts'
 import { files } from './files.ts'

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 
-import { cueColumns, cuesToRow } from '../../db/cue-columns.ts'
-import type { Tx } from '../../db/sql.ts'
-import { custom, decimal, type Field, type ValuesOf } from '../../fields/field.ts'
-import { changesValidator } from '../../fields/form.ts'
-import { fieldError, type FieldError } from '../../runtime/errors.ts'
+import { cueColumns, cuesToRow } from '../../stores/db/library/cue-columns.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { custom, decimal, type Field, type ValuesOf } from '../../model/fields/field.ts'
+import { changesValidator } from '../../model/fields/form.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   cueNames,
   type CuePoints,
   findCueProblems,
   maxAmplifyDb,
   roundDecibels
-} from '../../songs/cue-points.ts'
+} from '../../model/songs/cue-points.ts'
 
 const roundSeconds = (value: number) => Math.round(value * 1_000) / 1_000
 const seconds = (about: string) => nullable(decimal({ min: 0, max: 2_147_483, about }), roundSeconds)

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 
-import { markCorrectedTexts, textColumns } from '../../db/corrections.ts'
-import { cuesOf } from '../../db/cue-columns.ts'
-import { listedArtistsToRow } from '../../db/media-rows.ts'
-import { applyFolders } from '../../db/playlist-folders.ts'
-import { artIdFragment } from '../../db/snapshots.ts'
-import type { Tx } from '../../db/sql.ts'
-import { findStoredSongs } from '../../db/stored-names.ts'
+import { markCorrectedTexts, textColumns } from '../../stores/db/library/corrections.ts'
+import { cuesOf } from '../../stores/db/library/cue-columns.ts'
+import { listedArtistsToRow } from '../../stores/db/library/media-rows.ts'
+import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import { artIdFragment } from '../../stores/db/snapshots.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import {
   custom,
   readOnly,
@@ -16,23 +16,23 @@ import {
   problemText,
   text,
   type ValuesOf
-} from '../../fields/field.ts'
+} from '../../model/fields/field.ts'
 import type { Reply } from '../../http/route.ts'
-import type { StationChange } from '../../playout/change-station.ts'
+import type { StationChange } from '../../engine/change-station.ts'
 import {
   markPartsOf,
   renameOpenPlay,
   updateQueuedDurations,
   removeQueuedMedia
-} from '../../playout/queue/media.ts'
-import { refillQueue } from '../../playout/queue/queue.ts'
-import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
-import { type CuePoint, noCuePoints } from '../../songs/cue-points.ts'
-import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
-import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
-import { generateUniqueId, maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
-import { artUrl } from '../../station/now-playing.ts'
-import { findMediaFolder } from '../../storage/media-folder.ts'
+} from '../../engine/queue/media.ts'
+import { refillQueue } from '../../engine/queue/queue.ts'
+import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { type CuePoint, noCuePoints } from '../../model/songs/cue-points.ts'
+import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
+import { parseLibraryPath, maxPathBytes } from '../../model/songs/library-path.ts'
+import { generateUniqueId, maxLengths, songId, songText, titleFromPath } from '../../model/songs/song.ts'
+import { artUrl } from '../../model/station/now-playing.ts'
+import { findMediaFolder } from '../../library/storage/media-folder.ts'
 import { findUnknown } from '../core/accept.ts'
 import { findUrlProblem } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'

@@ -1,14 +1,14 @@
-import { lockImports } from '../../db/media-rows.ts'
-import { applyFolders, assignFolders, isInFolder, maxFoldersOfPlaylist } from '../../db/playlist-folders.ts'
-import { changeStation, type StationChange } from '../../playout/change-station.ts'
-import { refillQueue } from '../../playout/queue/queue.ts'
-import { refuseField } from '../../runtime/errors.ts'
+import { lockImports } from '../../stores/db/library/media-rows.ts'
+import { applyFolders, assignFolders, isInFolder, maxFoldersOfPlaylist } from '../../stores/db/library/playlist-folders.ts'
+import { changeStation, type StationChange } from '../../engine/change-station.ts'
+import { refillQueue } from '../../engine/queue/queue.ts'
+import { refuseField } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { FileAction } from './file-selection.ts'
 import { folderPrefix } from './media-paths.ts'
 
 /*
- * Changes of the playlists to which folders are assigned (`src/db/playlist-folders.ts`).
+ * Changes of the playlists to which folders are assigned (`src/stores/db/library/playlist-folders.ts`).
  */
 
 /** Assigns folders to a playlist. Throws 400 if it has too many then. The imports of the station must be locked. */

@@ -1,5 +1,5 @@
-import type { Fragment, Sql, Tx } from '../../db/sql.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 
 /** A song as a path names it: by one of these. The others match nothing. */
 export interface MediaName {

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../fields/field.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { apiRoute, type Operation } from '../core/route.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { allows, type Grants, mayGrantAll } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import type { ApiRequest } from '../core/route.ts'

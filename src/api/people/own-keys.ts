@@ -1,4 +1,4 @@
-import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, ref, string } from '../core/schemas.ts'

@@ -5,14 +5,14 @@ import type {
 } from '@simplewebauthn/server'
 import * as v from 'valibot'
 
-import type { Config } from '../../config.ts'
-import type { Sql, Tx } from '../../db/sql.ts'
-import { custom, problemText, text } from '../../fields/field.ts'
-import { bodySchema, bodyValidator } from '../../fields/form.ts'
-import type { RedisClient } from '../../redis/connection.ts'
-import { passkeyChallengeKey } from '../../redis/keys.ts'
-import { ApiError, codeOf } from '../../runtime/errors.ts'
-import { isStoreFault } from '../../runtime/store-errors.ts'
+import type { ApiSettings } from '../core/settings.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
+import { custom, problemText, text } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import type { RedisClient } from '../../stores/redis/connection.ts'
+import { passkeyChallengeKey } from '../../stores/redis/keys.ts'
+import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
+import { isStoreFault } from '../../platform/runtime/store-errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
@@ -39,7 +39,7 @@ const takeChallenge = (redis: RedisClient, purpose: ChallengePurpose) => async (
   /^[\w-]{20,200}$/.test(challenge) && (await redis.getdel(passkeyChallengeKey(challenge))) === purpose
 
 /** The site that passkeys belong to. Passkeys do not work at an address other than `BASE_URL`. */
-function siteOf({ BASE_URL: baseUrl }: Pick<Config, 'BASE_URL'>) {
+function siteOf({ BASE_URL: baseUrl }: Pick<ApiSettings, 'BASE_URL'>) {
   const { hostname, origin } = new URL(baseUrl)
   return { rpID: hostname, origin }
 }

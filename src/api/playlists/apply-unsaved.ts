@@ -1,6 +1,6 @@
-import type { Playlist, PlaylistOption } from '../../autodj/library.ts'
-import { buildTracks } from '../../autodj/tracks.ts'
-import type { Sql, Tx } from '../../db/sql.ts'
+import type { Playlist, PlaylistOption } from '../../model/autodj/library.ts'
+import { buildTracks } from '../../model/autodj/tracks.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { PlaylistValues, UnsavedPlaylist } from './unsaved-playlists.ts'
 
 /** The settings on which the songs of a playlist depend. */

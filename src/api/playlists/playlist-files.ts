@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 
-import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../db/media-rows.ts'
-import { appendEntries, countOccurrences } from '../../db/playlist-entries.ts'
-import type { Tx } from '../../db/sql.ts'
-import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
-import { tryRefillQueue } from '../../playout/queue/queue.ts'
-import { ApiError, refuseBody } from '../../runtime/errors.ts'
-import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts'
-import { findSongCandidates } from '../../songs/location.ts'
+import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../stores/db/library/media-rows.ts'
+import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { integer, type JsonSchema, limitElements, problemText } from '../../model/fields/field.ts'
+import { tryRefillQueue } from '../../engine/queue/queue.ts'
+import { ApiError, refuseBody } from '../../platform/runtime/errors.ts'
+import { mapInTimeSlices, visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
+import { findSongCandidates } from '../../model/songs/location.ts'
 import {
   isTruncated,
   type ListedSong,
@@ -17,10 +17,10 @@ import {
   type PlaylistEntry,
   playlistMimeTypes,
   renderPlaylist
-} from '../../songs/playlist-file.ts'
-import { buildRemoteSong } from '../../songs/remote-list.ts'
-import { cleanLine, type ImportedSong, maxLengths } from '../../songs/song.ts'
-import { findMediaFolder } from '../../storage/media-folder.ts'
+} from '../../model/songs/playlist-file.ts'
+import { buildRemoteSong } from '../../model/songs/remote-list.ts'
+import { cleanLine, type ImportedSong, maxLengths } from '../../model/songs/song.ts'
+import { findMediaFolder } from '../../library/storage/media-folder.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'

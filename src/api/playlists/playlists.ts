@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
-import type { ScheduleItem } from '../../autodj/schedule.ts'
+import type { ScheduleItem } from '../../model/autodj/schedule.ts'
 import {
   choice,
   custom,
@@ -14,11 +14,11 @@ import {
   maskedAddress,
   problemText,
   text
-} from '../../fields/field.ts'
-import { startNewPass } from '../../playout/queue/passes.ts'
-import { markPlaylist, refillQueue } from '../../playout/queue/queue.ts'
-import { syncEntries, replaceEntries } from '../../playout/queue/remote-entries.ts'
-import { fieldError } from '../../runtime/errors.ts'
+} from '../../model/fields/field.ts'
+import { startNewPass } from '../../engine/queue/passes.ts'
+import { markPlaylist, refillQueue } from '../../engine/queue/queue.ts'
+import { syncEntries, replaceEntries } from '../../engine/queue/remote-entries.ts'
+import { fieldError } from '../../platform/runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'

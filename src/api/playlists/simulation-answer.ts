@@ -1,9 +1,9 @@
-import { joinPlays } from '../../autodj/simulation/blocks.ts'
-import { findMissedAims, missedAimCodes } from '../../autodj/simulation/missed-aims.ts'
-import { buildReport } from '../../autodj/simulation/report.ts'
-import type { Run } from '../../autodj/simulation/run.ts'
-import { type ScheduleWarning, warningCodes } from '../../autodj/simulation/warnings.ts'
-import type { JsonSchema } from '../../fields/field.ts'
+import { joinPlays } from '../../model/autodj/simulation/blocks.ts'
+import { findMissedAims, missedAimCodes } from '../../model/autodj/simulation/missed-aims.ts'
+import { buildReport } from '../../model/autodj/simulation/report.ts'
+import type { Run } from '../../model/autodj/simulation/run.ts'
+import { type ScheduleWarning, warningCodes } from '../../model/autodj/simulation/warnings.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { exactly, named } from '../core/schemas.ts'
 
 /** Maximum number of blocks in a response. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-import { builtFile } from '../../runtime/program-files.ts'
+import { builtFile } from '../../platform/process/program-files.ts'
 import type { SimulationRequest } from './simulate-schedule.ts'
 
 /** The input of the thread in `simulation-thread.ts`, which has a connection of its own. */

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 
-import { integer, listOf, problemText, type ValuesOf } from '../../fields/field.ts'
-import { bodySchema, changesValidator } from '../../fields/form.ts'
-import { fieldError, type FieldError } from '../../runtime/errors.ts'
-import type { StoredSource } from './apply-unsaved.ts'
+import { integer, listOf, problemText, type ValuesOf } from '../../model/fields/field.ts'
+import { bodySchema, changesValidator } from '../../model/fields/form.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { playlists } from './playlists.ts'
 
 export type PlaylistValues = Partial<ValuesOf<typeof playlists.fields>>
@@ -39,12 +38,12 @@ export const unsavedPlaylistsField = listOf<UnsavedPlaylist>(
 /** Returns a problem for each playlist that the station does not have, or that occurs twice. */
 export function findIdProblems(
   unsaved: readonly UnsavedPlaylist[],
-  sources: readonly StoredSource[]
+  stored: readonly { readonly id: number }[]
 ): FieldError[] {
-  const known = new Set(sources.map(source => source.id))
+  const known = new Set(stored.map(playlist => playlist.id))
   return unsaved.flatMap((each, index) => {
     if (each.id === undefined || known.delete(each.id)) return []
-    const isRepeated = sources.some(source => source.id === each.id)
+    const isRepeated = stored.some(playlist => playlist.id === each.id)
     const field = `playlists.${index}.id`
     return isRepeated
       ? [fieldError(field, 'duplicate', 'occurs twice.')]

@@ -1,4 +1,4 @@
-import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
+import { renderAnnotatedUri } from '../../radio/liquidsoap.ts'
 import type { Reply } from '../../http/route.ts'
 import {
   announcedCommands,
@@ -6,10 +6,10 @@ import {
   recordCommandPoll,
   recordPlayoutDisconnect,
   readCommands
-} from '../../playout/playouts/commands.ts'
-import { readSong, withdrawSong } from '../../playout/playouts/send-next-song.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { TooManyRequests } from '../../runtime/errors.ts'
+} from '../../engine/playouts/commands.ts'
+import { readSong, withdrawSong } from '../../engine/playouts/send-next-song.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { openSongGuard } from '../core/parse.ts'
 import { json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'

@@ -3,14 +3,14 @@ import {
   renderScript,
   renderStandby,
   type ScriptStation
-} from '../../broadcast/liquidsoap.ts'
-import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
-import { recordPlayoutCall } from '../../playout/playouts/commands.ts'
-import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
-import { recordReport } from '../../playout/plays/report-track.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError, refuseField } from '../../runtime/errors.ts'
-import { stationFile } from '../../uploads/station-audio.ts'
+} from '../../radio/liquidsoap.ts'
+import { parseStreamedTitle } from '../../radio/streamed-title.ts'
+import { recordPlayoutCall } from '../../engine/playouts/commands.ts'
+import { sendNextSong, type SentSong } from '../../engine/playouts/send-next-song.ts'
+import { recordReport } from '../../engine/plays/report-track.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
+import { stationFile } from '../../library/uploads/station-audio.ts'
 import { openSongGuard, parseId } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'

@@ -1,13 +1,13 @@
 import pLimit from 'p-limit'
 import * as v from 'valibot'
 
-import { integer, limitElements, problemText } from '../../fields/field.ts'
+import { integer, limitElements, problemText } from '../../model/fields/field.ts'
 import {
   type ListenerReport,
   recordCounts,
   tryRecordCounts
-} from '../../playout/listeners/count-listeners.ts'
-import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+} from '../../engine/listeners/count-listeners.ts'
+import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
 import { findStations, parseBody, parseElements } from '../core/parse.ts'

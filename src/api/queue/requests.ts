@@ -1,16 +1,16 @@
 import type { Reply } from '../../http/route.ts'
-import { limitKeyOf } from '../../outbound/networks.ts'
-import { changeStation } from '../../playout/change-station.ts'
+import { limitKeyOf } from '../../platform/outbound/networks.ts'
+import { changeStation } from '../../engine/change-station.ts'
 import {
   acceptsRequestsFragment,
   requestableFragment,
   type NewRequest,
   submitRequest
-} from '../../playout/queue/requests.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { TooManyRequests } from '../../runtime/errors.ts'
-import { uniqueIdPattern } from '../../songs/song.ts'
-import { dialectVary } from '../../station/public-headers.ts'
+} from '../../engine/queue/requests.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { TooManyRequests } from '../../platform/runtime/errors.ts'
+import { uniqueIdPattern } from '../../model/songs/song.ts'
+import { dialectVary } from '../../model/station/public-headers.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, type HandledRoute } from '../core/route.ts'

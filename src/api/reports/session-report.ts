@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'

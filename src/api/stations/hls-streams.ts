@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import type { Tx } from '../../db/sql.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import {
   choice,
   custom,
@@ -11,12 +11,12 @@ import {
   problemText,
   text,
   webAddress
-} from '../../fields/field.ts'
-import type { Fields } from '../../fields/field.ts'
-import { namedValues } from '../../fields/named-values.ts'
-import { fieldError, type FieldError } from '../../runtime/errors.ts'
-import { unstorable } from '../../runtime/foreign-text.ts'
-import { mountName as renderMountName } from '../../station/now-playing.ts'
+} from '../../model/fields/field.ts'
+import type { Fields } from '../../model/fields/field.ts'
+import { namedValues } from '../../model/fields/named-values.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { unstorable } from '../../platform/text/foreign-text.ts'
+import { mountName as renderMountName } from '../../model/station/now-playing.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import {

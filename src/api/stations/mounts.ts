@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
-import { custom, type Field, problemText } from '../../fields/field.ts'
-import { namedValues, type NamedValue } from '../../fields/named-values.ts'
+import { custom, type Field, problemText } from '../../model/fields/field.ts'
+import { namedValues, type NamedValue } from '../../model/fields/named-values.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
 import { hlsStreamHooks, hlsStreams, streamRoutes } from './hls-streams.ts'
 import { mountIntroRoutes } from './mount-intro.ts'

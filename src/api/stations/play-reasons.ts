@@ -1,5 +1,5 @@
-import type { LogEntry } from '../../autodj/log-entry.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import type { LogEntry } from '../../model/autodj/log-entry.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { parseId } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-import { remoteServerKind, ownServerKindFragment } from '../../broadcast/polls/poll-rows.ts'
+import { remoteServerKind, ownServerKindFragment } from '../../radio/polls/poll-rows.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import { addMissingPollRows, resetPolls } from '../../broadcast/polls/poll-rows.ts'
-import type { Tx } from '../../db/sql.ts'
-import { defaultMountPath } from '../../db/stations.ts'
+import { addMissingPollRows, resetPolls } from '../../radio/polls/poll-rows.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { defaultMountPath } from '../../stores/db/stations.ts'
 import {
   choice,
   custom,
@@ -15,17 +15,17 @@ import {
   secret,
   text,
   webAddress
-} from '../../fields/field.ts'
-import { scheduleEndByClock, endPlayOfDisabledStation } from '../../playout/playouts/commands.ts'
-import { refillQueue } from '../../playout/queue/queue.ts'
-import { markStationDeleted } from '../../playout/station-removal.ts'
-import { fieldError, type FieldError } from '../../runtime/errors.ts'
+} from '../../model/fields/field.ts'
+import { scheduleEndByClock, endPlayOfDisabledStation } from '../../engine/playouts/commands.ts'
+import { refillQueue } from '../../engine/queue/queue.ts'
+import { markStationDeleted } from '../../engine/station-removal.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   makeShortName,
   maxShortNameLength,
   shortNamePattern,
   shortNameCharacters
-} from '../../station/short-name.ts'
+} from '../../model/station/short-name.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'

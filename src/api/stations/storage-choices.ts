@@ -1,5 +1,5 @@
-import { locationUri } from '../../storage/location.ts'
-import { recordColumns, type StoredLocation, withoutSecrets } from '../../storage/record.ts'
+import { locationUri } from '../../library/storage/location.ts'
+import { recordColumns, type StoredLocation, withoutSecrets } from '../../library/storage/record.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'

@@ -1,5 +1,5 @@
-import type { ScheduleItem } from '../../autodj/schedule.ts'
-import { flag, hashed, listOf, secret, text } from '../../fields/field.ts'
+import type { ScheduleItem } from '../../model/autodj/schedule.ts'
+import { flag, hashed, listOf, secret, text } from '../../model/fields/field.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'
 import { assignItemIds, scheduleItemValidator, scheduleItemSchema } from '../playlists/schedule-items.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
-import type { Config } from '../../config.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
+import type { ApiSettings } from '../core/settings.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
 import { renderDelivery } from '../../webhooks/deliveries/prepare.ts'
 import { sendRequest, type SendDeps, openSendDeps } from '../../webhooks/deliveries/send.ts'
@@ -157,6 +157,6 @@ function renderMail({ to, subject, text: body }: Mail) {
   }
 }
 
-export function openWebhookTests(config: Config): WebhookTestDeps {
+export function openWebhookTests(config: ApiSettings): WebhookTestDeps {
   return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), inFlight: new Set() }
 }

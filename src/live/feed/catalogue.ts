@@ -1,6 +1,6 @@
-import type { Dialect } from '../../station/dialect.ts'
-import type { CachedResponse } from '../../station/document.ts'
-import type { StationState } from '../../station/state.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
+import type { CachedResponse } from '../../model/station/document.ts'
+import type { StationState } from '../../model/station/state.ts'
 import { etagOf, LiveStation } from './live-station.ts'
 import { openLongLists } from './long-lists.ts'
 

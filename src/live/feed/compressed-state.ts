@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib'
 
-import type { Play, Song, StationState } from '../../station/state.ts'
+import type { Play, Song, StationState } from '../../model/station/state.ts'
 
 const song: Song = {
   id: '0123456789abcdef0123456789abcdef',

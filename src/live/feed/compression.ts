@@ -1,4 +1,4 @@
-import { runInTimeSlices } from '../../runtime/time-slices.ts'
+import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import type { LiveStation } from './live-station.ts'
 
 /** The state of a station is compressed after one to two of these periods without use. */

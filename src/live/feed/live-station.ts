@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import type { Dialect } from '../../station/dialect.ts'
-import type { CachedResponse } from '../../station/document.ts'
-import type { StationListing } from '../../station/live-view.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
+import type { CachedResponse } from '../../model/station/document.ts'
+import type { StationListing } from '../../model/station/live-view.ts'
 import {
   elapsedAt,
   type NowPlayingDocument,
@@ -13,8 +13,8 @@ import {
   renderElapsed,
   renderLine,
   renderNowPlaying
-} from '../../station/now-playing.ts'
-import { isOnline, type ListenerCounts, newestRevision, type StationState } from '../../station/state.ts'
+} from '../../model/station/now-playing.ts'
+import { isOnline, type ListenerCounts, newestRevision, type StationState } from '../../model/station/state.ts'
 import { compressState, decompressState } from './compressed-state.ts'
 
 /** Fields of a station that are readable while its state is compressed. */

@@ -1,5 +1,5 @@
-import type { Dialect } from '../../station/dialect.ts'
-import type { DocumentKind, LiveView } from '../../station/live-view.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
+import type { DocumentKind, LiveView } from '../../model/station/live-view.ts'
 import { maxRenderedAtOnce } from './catalogue.ts'
 import type { Feed } from './feed.ts'
 import { engineSeconds, type LiveStation } from './live-station.ts'

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
 import { closeAmbiguous } from '../../http/body.ts'
-import { bytesSent, framesSent } from '../../metrics/push.ts'
+import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessageRate } from '../protocol.ts'

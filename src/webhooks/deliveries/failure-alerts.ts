@@ -1,5 +1,5 @@
-import { formatMinute, raiseAlert } from '../../db/notifications.ts'
-import type { Sql } from '../../db/sql.ts'
+import { formatMinute, raiseAlert } from '../../stores/db/notifications.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 
 /** The first retry comes after five seconds, the second after five minutes. */
 const failuresToAlert = 2

@@ -1,4 +1,4 @@
-import type { Trigger } from '../../station/triggers.ts'
+import type { Trigger } from '../../model/station/triggers.ts'
 import type { RetryPolicy } from '../types/hook-type.ts'
 
 /** A pending delivery. Times are Unix milliseconds. */

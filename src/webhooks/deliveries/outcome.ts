@@ -1,4 +1,4 @@
-import type { FetchFaultReason } from '../../outbound/guarded-fetch.ts'
+import type { FetchFaultReason } from '../../platform/outbound/guarded-fetch.ts'
 
 /** Why a delivery did not arrive. `http`: the response was not a success, or not HTTP. */
 export type DeliveryFaultReason = FetchFaultReason | 'mail' | 'config'

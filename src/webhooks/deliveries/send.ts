@@ -1,12 +1,11 @@
 import type { BlockList } from 'node:net'
 
-import type { Config } from '../../config.ts'
-import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
-import { toNetworkList } from '../../outbound/networks.ts'
-import { parseRetryAfter } from '../../outbound/retry-after.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { decodeForeignText, findCharset } from '../../runtime/foreign-text.ts'
-import { currentTraceparent } from '../../tracing/tracing.ts'
+import { FetchFault, guardedFetch } from '../../platform/outbound/guarded-fetch.ts'
+import { toNetworkList } from '../../platform/outbound/networks.ts'
+import { parseRetryAfter } from '../../platform/outbound/retry-after.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { decodeForeignText, findCharset } from '../../platform/text/foreign-text.ts'
+import { currentTraceparent } from '../../platform/tracing/tracing.ts'
 import { redactSecrets, secretValues } from '../redact.ts'
 import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
 import { type Mailer, openMailer } from './mailer.ts'
@@ -153,11 +152,18 @@ export function hostOfSending(sending: Exclude<DeliveryContent, { kind: 'nothing
   return first ? new URL(first.url).host : ''
 }
 
+/** The variables that sending reads. */
+export interface SendSettings {
+  readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[]
+  readonly SMTP_URL?: string | undefined
+  readonly MAIL_FROM: string
+}
+
 /** Opens what sending needs from the configuration. */
 export function openSendDeps({
   WEBHOOK_ALLOWED_NETWORKS: networks,
   SMTP_URL: url,
   MAIL_FROM: from
-}: Config): Pick<SendDeps, 'allowed' | 'mailer'> {
+}: SendSettings): Pick<SendDeps, 'allowed' | 'mailer'> {
   return { allowed: toNetworkList(networks), mailer: url === undefined ? null : openMailer(url, from) }
 }

@@ -1,4 +1,4 @@
-import { isWebAddress } from '../../fields/field.ts'
+import { isWebAddress } from '../../model/fields/field.ts'
 import type { TextFormat } from './template.ts'
 
 /** A URL: a value at its beginning may be a whole URL, any other is a part of it. */

@@ -1,4 +1,4 @@
-import { isWebAddress } from '../../fields/field.ts'
+import { isWebAddress } from '../../model/fields/field.ts'
 import { encodeAddressPart, encodeCharacters } from './addresses.ts'
 import { escapeInCode } from './plain-text.ts'
 import type { TextFormat } from './template.ts'

@@ -1,6 +1,6 @@
-import type { Dialect } from '../../station/dialect.ts'
-import { nowPlayingVariants, renderElapsed, renderNowPlaying } from '../../station/now-playing.ts'
-import type { StationState } from '../../station/state.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
+import { nowPlayingVariants, renderElapsed, renderNowPlaying } from '../../model/station/now-playing.ts'
+import type { StationState } from '../../model/station/state.ts'
 import type { EventNowPlaying } from '../event.ts'
 
 /** The size of bodies that Standard Webhooks allows. */

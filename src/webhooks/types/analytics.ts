@@ -1,4 +1,4 @@
-import { writeOnly, integer, text } from '../../fields/field.ts'
+import { writeOnly, integer, text } from '../../model/fields/field.ts'
 import { truncate } from '../format/truncate.ts'
 import { songHookType } from './hook-type.ts'
 import { encodeQuery, jsonPost, httpContent, urlBelow } from './sending.ts'

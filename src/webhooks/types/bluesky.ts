@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 import * as v from 'valibot'
 
-import { parseUrl } from '../../outbound/networks.ts'
+import { parseUrl } from '../../platform/outbound/networks.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { truncateWithin } from '../format/truncate.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'

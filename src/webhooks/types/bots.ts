@@ -1,4 +1,4 @@
-import { choice } from '../../fields/field.ts'
+import { choice } from '../../model/fields/field.ts'
 import { isBlank } from '../format/plain-text.ts'
 import { telegramHtmlFormat, telegramMarkdownFormat } from '../format/telegram.ts'
 import { fillTemplate, lengthWithoutValues, plainTextFormat, socialTextFormat } from '../format/template.ts'

@@ -1,4 +1,4 @@
-import { flag } from '../../fields/field.ts'
+import { flag } from '../../model/fields/field.ts'
 import { songHookType } from './hook-type.ts'
 import { jsonPost, queryGet, httpContent } from './sending.ts'
 import { address, credential, headerCredential, identifier } from './settings.ts'

@@ -1,4 +1,4 @@
-import { flag, writeOnly, isWebAddress, text } from '../../fields/field.ts'
+import { flag, writeOnly, isWebAddress, text } from '../../model/fields/field.ts'
 import { urlFormat } from '../format/addresses.ts'
 import { discordMarkdownFormat } from '../format/discord-markdown.ts'
 import { isBlank } from '../format/plain-text.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { problemText, text } from '../../fields/field.ts'
+import { problemText, text } from '../../model/fields/field.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { hookType } from './hook-type.ts'
 import { checkedBy, template } from './settings.ts'

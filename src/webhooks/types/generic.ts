@@ -1,4 +1,4 @@
-import { writeOnly, integer, problemText, text } from '../../fields/field.ts'
+import { writeOnly, integer, problemText, text } from '../../model/fields/field.ts'
 import { boundedJson } from '../format/now-playing-body.ts'
 import { headerLinesProblem, parseHeaderLines } from './header-lines.ts'
 import { hookType } from './hook-type.ts'

@@ -1,4 +1,4 @@
-import { problemText } from '../../fields/field.ts'
+import { problemText } from '../../model/fields/field.ts'
 
 const maxLines = 10
 

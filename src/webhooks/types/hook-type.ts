@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import { type Field, writeOnly, integer, text, type ValuesOf } from '../../fields/field.ts'
-import { bodyValidator } from '../../fields/form.ts'
-import { type Trigger, triggers as everyTrigger } from '../../station/triggers.ts'
+import { type Field, writeOnly, integer, text, type ValuesOf } from '../../model/fields/field.ts'
+import { bodyValidator } from '../../model/fields/form.ts'
+import { type Trigger, triggers as everyTrigger } from '../../model/station/triggers.ts'
 import type { HookEvent, EventNowPlaying, SendContext } from '../event.ts'
 import { noContent, type DeliveryContent } from './sending.ts'
 

@@ -1,4 +1,4 @@
-import { bodySchema } from '../../fields/form.ts'
+import { bodySchema } from '../../model/fields/form.ts'
 import { isDraft } from '../config.ts'
 import type { TriggerFilter } from '../outbox.ts'
 import { googleAnalyticsV4, matomoAnalytics } from './analytics.ts'

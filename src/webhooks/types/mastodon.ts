@@ -1,4 +1,4 @@
-import { choice } from '../../fields/field.ts'
+import { choice } from '../../model/fields/field.ts'
 import { fillTemplate, socialTextFormat } from '../format/template.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
 import { messageFields, noPostReason, postsOf } from './message-set.ts'

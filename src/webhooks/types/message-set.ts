@@ -1,4 +1,4 @@
-import type { ValuesOf } from '../../fields/field.ts'
+import type { ValuesOf } from '../../model/fields/field.ts'
 import type { HookEvent } from '../event.ts'
 import { isBlank } from '../format/plain-text.ts'
 import { playingSong } from './hook-type.ts'

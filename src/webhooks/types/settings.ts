@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import { type About, custom, type Field, writeOnly, problemText, text } from '../../fields/field.ts'
-import { parseUrl } from '../../outbound/networks.ts'
-import { unstorable } from '../../runtime/foreign-text.ts'
+import { type About, custom, type Field, writeOnly, problemText, text } from '../../model/fields/field.ts'
+import { parseUrl } from '../../platform/outbound/networks.ts'
+import { unstorable } from '../../platform/text/foreign-text.ts'
 
 /** Text that identifies something at the receiver; required. */
 export function identifier(about: string, example?: string): Field<string> {

@@ -12,9 +12,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { openSql, type Sql } from '../../../src/db/sql.ts'
-import { startPostgres } from '../../../src/embedded/postgres.ts'
-import { startRedis } from '../../../src/embedded/redis.ts'
+import { openSql, type Sql } from '../../../src/stores/db/sql.ts'
+import { startPostgres } from '../../../src/stores/embedded/postgres.ts'
+import { startRedis } from '../../../src/stores/embedded/redis.ts'
 import { anyAddress } from '../../support/people.ts'
 import { askPlainly } from '../../support/plain-http.ts'
 import { adminKey, type RunningServer, startServer } from '../../support/program.ts'

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 
 import { ts } from '@ts-morph/common'
 
-import { seededRandom } from '../../../src/autodj/random.ts'
+import { seededRandom } from '../../../src/model/autodj/random.ts'
 import { type Mutant, occurrenceAt } from './mutant.ts'
 import { type Change, changesOf } from './operators.ts'
 import { typeChecker } from './type-checker.ts'

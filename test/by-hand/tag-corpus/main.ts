@@ -4,7 +4,7 @@
  *     node scripts/run.mjs test/by-hand/tag-corpus/main.ts [--folder FOLDER] [--older AUDIO_FILE_TS] [--page FILE]
  *
  * Generates the corpus unless the folder has one; needs the programs that `generate.py` names, and ffprobe. `--older` is
- * `src/media/audio-file.ts` of another release, with whose texts those of this one are compared. Exits with 1
+ * `src/library/media/audio-file.ts` of another release, with whose texts those of this one are compared. Exits with 1
  * if this program reads a file differently than expected.
  */
 import { execFileSync } from 'node:child_process'
@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { readAudioFile } from '../../../src/media/audio-file.ts'
+import { readAudioFile } from '../../../src/library/media/audio-file.ts'
 import { type Expected, findDifferences, type Reading } from './differences.ts'
 import { type OtherReading, readWithOthers } from './others.ts'
 

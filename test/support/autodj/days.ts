@@ -6,9 +6,9 @@ import type {
   PlaylistOrder,
   Playlist,
   PlaylistType
-} from '../../../src/autodj/library.ts'
-import type { PlannerInput } from '../../../src/autodj/queue-draft.ts'
-import type { QueuePlan } from '../../../src/autodj/queue-planner.ts'
+} from '../../../src/model/autodj/library.ts'
+import type { PlannerInput } from '../../../src/model/autodj/queue-draft.ts'
+import type { QueuePlan } from '../../../src/model/autodj/queue-planner.ts'
 import { sized } from '../tier.ts'
 import {
   aLibrary,

@@ -8,12 +8,12 @@ import type {
   Playlist,
   RemovedRow,
   Slot
-} from '../../../src/autodj/library.ts'
-import type { PlannerInput, QueuedRow, RunningPlay } from '../../../src/autodj/queue-draft.ts'
-import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
-import { buildTracks, type SongKeys, type TrackRow } from '../../../src/autodj/tracks.ts'
-import { openZone } from '../../../src/autodj/zone.ts'
-import { newPlaylistSettings, newStationSettings } from '../../../src/simulate/example-station.ts'
+} from '../../../src/model/autodj/library.ts'
+import type { PlannerInput, QueuedRow, RunningPlay } from '../../../src/model/autodj/queue-draft.ts'
+import type { ScheduleItem } from '../../../src/model/autodj/schedule.ts'
+import { buildTracks, type SongKeys, type TrackRow } from '../../../src/model/autodj/tracks.ts'
+import { openZone } from '../../../src/model/autodj/zone.ts'
+import { newPlaylistSettings, newStationSettings } from '../../../src/commands/simulate/example-station.ts'
 
 export const secondMs = 1_000
 export const minuteMs = 60 * secondMs

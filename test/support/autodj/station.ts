@@ -1,4 +1,4 @@
-import { nextStartMs } from '../../../src/autodj/durations.ts'
+import { nextStartMs } from '../../../src/model/autodj/durations.ts'
 import {
   type PlayOrRow,
   countsInPass,
@@ -7,20 +7,20 @@ import {
   type Playlist,
   type RemovedRow,
   requestTtlMs
-} from '../../../src/autodj/library.ts'
-import type { LogEntry } from '../../../src/autodj/log-entry.ts'
-import type { PlannerInput, QueuedRow } from '../../../src/autodj/queue-draft.ts'
-import { planQueue, type QueuePlan } from '../../../src/autodj/queue-planner.ts'
-import { applyPlan } from '../../../src/autodj/simulate.ts'
-import { forkTracks, trackIndex, markAired } from '../../../src/autodj/tracks.ts'
-import type { PastPlay } from '../../../src/db/library.ts'
+} from '../../../src/model/autodj/library.ts'
+import type { LogEntry } from '../../../src/model/autodj/log-entry.ts'
+import type { PlannerInput, QueuedRow } from '../../../src/model/autodj/queue-draft.ts'
+import { planQueue, type QueuePlan } from '../../../src/model/autodj/queue-planner.ts'
+import { applyPlan } from '../../../src/model/autodj/simulate.ts'
+import { forkTracks, trackIndex, markAired } from '../../../src/model/autodj/tracks.ts'
+import type { PastPlay } from '../../../src/stores/db/library/library.ts'
 import {
   trimPast,
   extendPast,
   type CachedPast,
   pastOf,
   lookBackMs
-} from '../../../src/playout/queue/library-past.ts'
+} from '../../../src/engine/queue/library-past.ts'
 
 /** A play, up to its end or interrupt. */
 export interface Heard extends PlayOrRow {

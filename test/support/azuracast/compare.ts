@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/from-azuracast/source.ts'
+import { textOf } from '../../../src/commands/from-azuracast/source.ts'
 import type { Program } from '../program.ts'
 import { newestPlay } from './installation.ts'
 import { isExplained } from './known-differences.ts'

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 
-import type { Comparison } from './compare.ts'
 import type { Row } from './world.ts'
 
 /** The most lines that the list of differences may have. */
@@ -16,7 +15,7 @@ export interface Judgment {
 }
 
 /** Compares differences with the table "What differs after a move" in docs/azuracast.md. */
-export async function judgeDifferences({ differences }: Comparison): Promise<Judgment> {
+export async function judgeDifferences(differences: ReadonlyMap<string, string>): Promise<Judgment> {
   const text = await readFile(new URL('../../../docs/azuracast.md', import.meta.url), 'utf8')
   const [, section = ''] = /\n### What differs after a move\n(.*?)\n##/s.exec(text) ?? []
   const lines = [...section.matchAll(/^\| (`[^|]+`) \|/gm)].map(([, names = '']) =>

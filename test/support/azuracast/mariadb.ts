@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 
-import { findFreePort } from '../../../src/runtime/ports.ts'
+import { findFreePort } from '../../../src/platform/process/ports.ts'
 import { mariadbd } from '../foreign-programs.ts'
 import { openStoreFolder } from '../temp-folder.ts'
 import { waitFor } from '../wait.ts'

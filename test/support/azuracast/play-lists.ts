@@ -1,4 +1,4 @@
-import { playbackDelayMs } from '../../../src/from-azuracast/steps/history.ts'
+import { playbackDelayMs } from '../../../src/commands/from-azuracast/steps/history.ts'
 import type { RecordList } from './record-lists.ts'
 import { songColumns } from './song-columns.ts'
 import type { Row, World } from './world.ts'

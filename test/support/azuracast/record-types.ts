@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/from-azuracast/source.ts'
+import { textOf } from '../../../src/commands/from-azuracast/source.ts'
 import { apiKeys } from './installation.ts'
 import { playLists } from './play-lists.ts'
 import { membersOf, type RecordList, type RecordType, toObject } from './record-lists.ts'

@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/from-azuracast/source.ts'
+import { textOf } from '../../../src/commands/from-azuracast/source.ts'
 import type { Row, World } from './world.ts'
 
 export const songFields = [

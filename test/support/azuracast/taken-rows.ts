@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/db/sql.ts'
+import type { Sql } from '../../../src/stores/db/sql.ts'
 
 const tables = [
   'storage_locations',

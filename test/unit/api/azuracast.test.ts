@@ -12,7 +12,7 @@ import { remote } from '../../../src/api/azuracast/records/stations/remote.ts'
 import { storageLocation } from '../../../src/api/azuracast/records/stations/storage-location.ts'
 import { webhook } from '../../../src/api/azuracast/records/stations/webhook.ts'
 import { json } from '../../../src/api/core/route.ts'
-import { ApiError } from '../../../src/runtime/errors.ts'
+import { ApiError } from '../../../src/platform/runtime/errors.ts'
 
 /** Of station 3, on which the record of the request is stored as `stored`. */
 function contextOf(stored: readonly object[] = []): DialectContext {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { openCsv } from '../../../src/api/core/csv-reader.ts'
 import { csvLine, unescapeFormula } from '../../../src/api/core/csv.ts'
-import { ApiError } from '../../../src/runtime/errors.ts'
+import { ApiError } from '../../../src/platform/runtime/errors.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const options = { required: ['path'], maxLines: 1_000, maxColumns: 10, maxLineBytes: 2_000 }

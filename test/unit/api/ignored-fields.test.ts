@@ -2,7 +2,7 @@ import { array, assert, dictionary, integer, jsonValue, property, uniqueArray } 
 import { describe, expect, test } from 'vitest'
 
 import { ignoredFieldsFor } from '../../../src/api/core/ignored-fields.ts'
-import type { JsonSchema } from '../../../src/fields/field.ts'
+import type { JsonSchema } from '../../../src/model/fields/field.ts'
 import { anyCharacter, anyText } from '../../support/any-text.ts'
 
 const text = { type: 'string' }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { redactKeys } from '../../../src/runtime/redact-keys.ts'
+import { redactKeys } from '../../../src/platform/runtime/redact-keys.ts'
 
 const identifier = '0123456789abcdef'
 const secret = 'fedcba98765432100123456789abcdef'

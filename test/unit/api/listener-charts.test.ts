@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { type HourCounts, renderCharts } from '../../../src/api/reports/listener-charts.ts'
-import { openZone } from '../../../src/autodj/zone.ts'
+import { openZone } from '../../../src/model/autodj/zone.ts'
 
 const berlin = openZone('Europe/Berlin')
 const hourOf = (time: string) => Date.parse(time) / 3_600_000

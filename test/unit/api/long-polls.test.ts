@@ -5,7 +5,7 @@ import {
   type LongPollEnd,
   type LongPollsOptions
 } from '../../../src/api/now-playing/long-polls.ts'
-import type { StationState } from '../../../src/station/state.ts'
+import type { StationState } from '../../../src/model/station/state.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
 
 beforeEach(() => void vi.useFakeTimers())

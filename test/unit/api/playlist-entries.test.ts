@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import { arrangeEntries } from '../../../src/api/playlists/playlist-entries.ts'
-import { ApiError } from '../../../src/runtime/errors.ts'
+import { ApiError } from '../../../src/platform/runtime/errors.ts'
 
 const entries = Array.from({ length: 3_000 }, (_, index) => ({
   id: index + 1,

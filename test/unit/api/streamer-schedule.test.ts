@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { mayGoLive } from '../../../src/api/streamers/streamer-login.ts'
-import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
+import type { ScheduleItem } from '../../../src/model/autodj/schedule.ts'
 
 const item = (start_time: number, end_time: number, days: number[] = []): ScheduleItem => ({
   id: 1,

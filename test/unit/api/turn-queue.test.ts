@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { openTurnQueue } from '../../../src/api/auth/turn-queue.ts'
-import { limitGroupsOf } from '../../../src/outbound/networks.ts'
+import { limitGroupsOf } from '../../../src/platform/outbound/networks.ts'
 import { isDeep, sized } from '../../support/tier.ts'
 
 const account = 'anna@example.com'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { parseMultipart } from '../../../src/http/form-body.ts'
 import { readMultipart } from '../../../src/http/multipart-body.ts'
-import { ApiError } from '../../../src/runtime/errors.ts'
+import { ApiError } from '../../../src/platform/runtime/errors.ts'
 
 test('a file that is refused before it has arrived does not end the process', async () => {
   const head = '--b\r\nContent-Disposition: form-data; name="other"; filename="a.mp3"\r\n\r\n'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { applyDueChanges, delayPublication } from '../../../src/live/channels.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Channel } from '../../../src/live/session.ts'
-import type { Trigger } from '../../../src/station/triggers.ts'
+import type { Trigger } from '../../../src/model/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
 
 const at = (offset: number, epoch = 'e1') =>

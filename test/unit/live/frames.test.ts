@@ -11,7 +11,7 @@ import {
   renderTimeFrame,
   emptyEntry
 } from '../../../src/live/frames.ts'
-import { triggers } from '../../../src/station/triggers.ts'
+import { triggers } from '../../../src/model/station/triggers.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
 
 const topKeys = 'station listeners live now_playing playing_next song_history is_online cache'

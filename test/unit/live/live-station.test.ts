@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
-import type { StationState } from '../../../src/station/state.ts'
+import type { StationState } from '../../../src/model/station/state.ts'
 import { afterSong, aPlay, aSong, aStation } from '../../support/builders.ts'
 
 const base = 'https://radio.example.com'

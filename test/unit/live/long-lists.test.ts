@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Catalogue, openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import type { LiveStation } from '../../../src/live/feed/live-station.ts'
 import { openLongLists } from '../../../src/live/feed/long-lists.ts'
-import type { LongList } from '../../../src/station/live-view.ts'
+import type { LongList } from '../../../src/model/station/live-view.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
 import { waitFor } from '../../support/wait.ts'
 

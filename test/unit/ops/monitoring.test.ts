@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { openChildMetrics } from '../../../src/metrics/child-metrics.ts'
+import { openChildMetrics } from '../../../src/platform/metrics/child-metrics.ts'
 import { readAllMetrics } from '../../support/metrics.ts'
 import { readAlerts, readDashboards } from '../../support/operations.ts'
 

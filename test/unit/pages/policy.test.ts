@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isWebAddress } from '../../../src/fields/field.ts'
+import { isWebAddress } from '../../../src/model/fields/field.ts'
 import { pageHeaders } from '../../../src/pages/page.ts'
 
 const invalid = [

@@ -1,8 +1,8 @@
 import { assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { NamedChange, NamedValue } from '../../../src/fields/named-values.ts'
-import { openSecrets } from '../../../src/security/secrets.ts'
+import type { NamedChange, NamedValue } from '../../../src/model/fields/named-values.ts'
+import { openSecrets } from '../../../src/stores/secrets/secrets.ts'
 import { mergeConfig } from '../../../src/webhooks/config-change.ts'
 import {
   type HookConfig,

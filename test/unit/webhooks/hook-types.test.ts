@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-import { triggers } from '../../../src/station/triggers.ts'
+import { triggers } from '../../../src/model/station/triggers.ts'
 import { hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
 import type { DeliveryContent } from '../../../src/webhooks/types/sending.ts'
 import { aStation } from '../../support/builders.ts'

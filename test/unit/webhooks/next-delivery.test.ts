@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { triggers } from '../../../src/station/triggers.ts'
+import { triggers } from '../../../src/model/station/triggers.ts'
 import {
   nextDelivery,
   type HookState,

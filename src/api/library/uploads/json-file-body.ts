@@ -1,4 +1,4 @@
-import { ApiError, refuseField } from '../../../runtime/errors.ts'
+import { ApiError, refuseField } from '../../../platform/runtime/errors.ts'
 
 const quote = 0x22
 const backslash = 0x5c

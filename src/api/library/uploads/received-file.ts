@@ -2,17 +2,17 @@ import { basename } from 'node:path'
 
 import { isMultipart, piecesOf, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream } from '../../../http/route.ts'
-import { ApiError, fieldError, refuseField } from '../../../runtime/errors.ts'
-import { findCharset } from '../../../runtime/foreign-text.ts'
-import { findCharsetField } from '../../../runtime/percent-encoding.ts'
+import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
+import { findCharset } from '../../../platform/text/foreign-text.ts'
+import { findCharsetField } from '../../../platform/text/percent-encoding.ts'
 import {
   contentPath,
   generateTransientId,
   openContent,
   removeContent,
   writePieces
-} from '../../../uploads/content.ts'
-import { toCallerError } from '../../../uploads/media-store.ts'
+} from '../../../library/uploads/content.ts'
+import { toCallerError } from '../../../library/uploads/media-store.ts'
 import type { ApiRequest } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 

@@ -1,10 +1,10 @@
 import { piecesOf } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
-import { ApiError, fieldError, refuseField } from '../../../runtime/errors.ts'
-import { decodeAsSent } from '../../../runtime/foreign-text.ts'
-import { openContent, receivedBytes, writePieces } from '../../../uploads/content.ts'
-import { type FinishedUpload, finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
-import { openUsableMediaStore, toCallerError } from '../../../uploads/media-store.ts'
+import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
+import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
+import { openContent, receivedBytes, writePieces } from '../../../library/uploads/content.ts'
+import { type FinishedUpload, finishUpload, libraryPath, refuseUpload } from '../../../library/uploads/finish.ts'
+import { openUsableMediaStore, toCallerError } from '../../../library/uploads/media-store.ts'
 import {
   uploadIdPattern,
   assertFits,
@@ -17,7 +17,7 @@ import {
   type Upload,
   withUpload,
   withUploadInTurn
-} from '../../../uploads/uploads.ts'
+} from '../../../library/uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { parseTextId } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'

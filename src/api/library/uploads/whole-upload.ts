@@ -1,6 +1,6 @@
-import { openContent, writePieces } from '../../../uploads/content.ts'
-import { abandonUpload, type FinishedUpload, finishUpload } from '../../../uploads/finish.ts'
-import { toCallerError } from '../../../uploads/media-store.ts'
+import { openContent, writePieces } from '../../../library/uploads/content.ts'
+import { abandonUpload, type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
+import { toCallerError } from '../../../library/uploads/media-store.ts'
 import {
   assertFits,
   createUpload,
@@ -9,7 +9,7 @@ import {
   tooLarge,
   type Upload,
   withUpload
-} from '../../../uploads/uploads.ts'
+} from '../../../library/uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { type ApiRequest, stationOf } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'

@@ -11,9 +11,9 @@ import {
   secret,
   text,
   webAddress
-} from '../../../../src/fields/field.ts'
-import { bodySchema as renderBodySchema } from '../../../../src/fields/form.ts'
-import { namedValues } from '../../../../src/fields/named-values.ts'
+} from '../../../../src/model/fields/field.ts'
+import { bodySchema as renderBodySchema } from '../../../../src/model/fields/form.ts'
+import { namedValues } from '../../../../src/model/fields/named-values.ts'
 import { describeProblem } from '../../../../web/dashboard/api/api-error.ts'
 import { findField } from '../../../../web/dashboard/forms/field-problems.ts'
 import { bodySchema, toFormFields, toLabel } from '../../../../web/dashboard/forms/form-field.ts'

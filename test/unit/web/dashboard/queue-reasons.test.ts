@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { LogEntry } from '../../../../src/autodj/log-entry.ts'
+import type { LogEntry } from '../../../../src/model/autodj/log-entry.ts'
 import { describeReasons } from '../../../../web/dashboard/queue/queue-reasons.ts'
 
 const options = {

@@ -1,4 +1,4 @@
-import { readFolderPlaylists } from '../../../../db/playlist-folders.ts'
+import { readFolderPlaylists } from '../../../../stores/db/library/playlist-folders.ts'
 import { exactly, int64, string } from '../../../core/schemas.ts'
 import { maxRows } from '../../../library/file-list.ts'
 import { changeSchema, filePlaylists, nothing } from '../../answer-schema.ts'

@@ -1,4 +1,4 @@
-import { isInFolder } from '../../../../db/playlist-folders.ts'
+import { isInFolder } from '../../../../stores/db/library/playlist-folders.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { changeSchema, filePlaylists, links } from '../../answer-schema.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../../db/sql.ts'
+import type { Sql } from '../../../../stores/db/sql.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 import { openSongRenderer, type SongRow } from './song.ts'
 

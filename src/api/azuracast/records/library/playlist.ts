@@ -1,5 +1,5 @@
-import type { ScheduleItem } from '../../../../autodj/schedule.ts'
-import type { Sql } from '../../../../db/sql.ts'
+import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
+import type { Sql } from '../../../../stores/db/sql.ts'
 import { arrayOf, int64, string } from '../../../core/schemas.ts'
 import { changeSchema, links, nothing, nullableIsoTime } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'

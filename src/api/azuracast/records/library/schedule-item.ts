@@ -1,4 +1,4 @@
-import type { ScheduleItem } from '../../../../autodj/schedule.ts'
+import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { scheduleItemSchema } from '../../../playlists/schedule-items.ts'
 import { changeSchema } from '../../answer-schema.ts'
 import { orNull } from '../../record-dialect.ts'

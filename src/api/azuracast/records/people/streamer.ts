@@ -1,4 +1,4 @@
-import type { ScheduleItem } from '../../../../autodj/schedule.ts'
+import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { arrayOf, boolean, int64, string } from '../../../core/schemas.ts'
 import { changeSchema, links, nothing } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'

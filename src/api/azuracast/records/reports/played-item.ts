@@ -1,5 +1,5 @@
-import { dayMs, formatDay } from '../../../../autodj/zone.ts'
-import { engineTimeMs } from '../../../../runtime/engine-time.ts'
+import { dayMs, formatDay } from '../../../../model/autodj/zone.ts'
+import { engineTimeMs } from '../../../../platform/runtime/engine-time.ts'
 import { type OperationDialect, omitMembers, type RecordDialect } from '../../record-dialect.ts'
 import { openSongRenderer, type SongRow } from '../library/song.ts'
 

@@ -1,4 +1,4 @@
-import { refuseField } from '../../../../runtime/errors.ts'
+import { refuseField } from '../../../../platform/runtime/errors.ts'
 import { int64 } from '../../../core/schemas.ts'
 import { changeSchema, links, nullableString } from '../../answer-schema.ts'
 import { isJsonBody, type JsonBody, orNull, type RecordDialect } from '../../record-dialect.ts'

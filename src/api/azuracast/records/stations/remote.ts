@@ -1,4 +1,4 @@
-import { parseUrl } from '../../../../outbound/networks.ts'
+import { parseUrl } from '../../../../platform/outbound/networks.ts'
 import { boolean, int64, nullableInt64, string } from '../../../core/schemas.ts'
 import { nothing, nullableString, replaceSchema, selfLink } from '../../answer-schema.ts'
 import { orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'

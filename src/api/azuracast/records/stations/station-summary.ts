@@ -1,4 +1,4 @@
-import { renderAzuracastStation } from '../../../../station/now-playing.ts'
+import { renderAzuracastStation } from '../../../../model/station/now-playing.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 
 type StationRow = { readonly id: number }

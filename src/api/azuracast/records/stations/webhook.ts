@@ -1,4 +1,4 @@
-import type { NamedValue } from '../../../../fields/named-values.ts'
+import type { NamedValue } from '../../../../model/fields/named-values.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { testLogName } from '../../../webhooks/test-log.ts'
 import { changeSchema, links, phpMapSchema, replaceSchema } from '../../answer-schema.ts'

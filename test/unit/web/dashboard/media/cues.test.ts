@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, double, integer, property, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { findCueProblems } from '../../../../../src/songs/cue-points.ts'
+import { findCueProblems } from '../../../../../src/model/songs/cue-points.ts'
 import {
   cueNames,
   type Cues,

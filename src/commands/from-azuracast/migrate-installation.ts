@@ -1,0 +1,152 @@
+import type { Sql } from '../../stores/db/sql.ts'
+import type { Secrets } from '../../stores/secrets/secrets.ts'
+import { moveSequence, openIds, type RecordKind, tableOf } from './ids.ts'
+import type { Migration } from './migration.ts'
+import { openReport, type Report } from './report.ts'
+import { readerOf, type AzuracastSource } from './source.ts'
+import { copyMedia } from './steps/copy-media.ts'
+import { takeCovers } from './steps/covers.ts'
+import { takeCustomFields } from './steps/custom-fields.ts'
+import { takeHistory } from './steps/history.ts'
+import { listLeftOut } from './steps/left-out.ts'
+import { takeListenerMinutes } from './steps/listener-minutes.ts'
+import { takeFieldValues, takeMedia } from './steps/media.ts'
+import { takePeople } from './steps/people.ts'
+import { takeTracks } from './steps/playlist-entries.ts'
+import { takeFolders } from './steps/playlist-folders.ts'
+import { moveScheduleIds, readSchedules, takePlaylists } from './steps/playlists.ts'
+import { takeRelays } from './steps/relays.ts'
+import { takeQueue, takeRequests } from './steps/requests.ts'
+import { takeSettings } from './steps/settings.ts'
+import {
+  adviseOnConflicts,
+  deleteConflicting,
+  findConflicts,
+  refuseConflicts
+} from './steps/station-conflicts.ts'
+import { takeStationFiles } from './steps/station-files.ts'
+import { enableStations, takeStations } from './steps/stations.ts'
+import { takeStorageLocations } from './steps/storage.ts'
+import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
+import { takeStreams } from './steps/streams.ts'
+import { takeWebhooks } from './steps/webhooks.ts'
+import { withRepairedTexts } from './text-encoding.ts'
+
+export type MigrationOptions = Pick<
+  Migration,
+  | 'source'
+  | 'files'
+  | 'isDryRun'
+  | 'onConflict'
+  | 'copyMediaTo'
+  | 'dataDir'
+  | 'storageRoots'
+  | 'signal'
+  | 'onRows'
+>
+
+/**
+ * Takes over an installation of AzuraCast. Idempotent, and resumable after an abort or a crash: every batch is written with
+ * its progress. New stations are enabled and published at the end. Throws an `OperatorError` before anything is written if
+ * stations have the id or short name of others, unless `onConflict` says what to do or it is a dry run.
+ */
+export async function migrateInstallation(
+  sql: Sql,
+  secrets: Secrets,
+  options: MigrationOptions
+): Promise<Report> {
+  const { isDryRun } = options
+  const report = openReport()
+  const source = await withRepairedTexts(options.source, report)
+  const installation = await readInstallation(source)
+  const ids = await openIds(sql, installation)
+  const migration: Migration = {
+    ...options,
+    source,
+    sql,
+    secrets,
+    installation,
+    ids,
+    report,
+    stations: new Map()
+  }
+  const conflicts = await findConflicts(migration)
+  if (conflicts.length > 0 && options.onConflict === 'refuse') {
+    if (!isDryRun) refuseConflicts(conflicts)
+    adviseOnConflicts(report, conflicts)
+  }
+  const isReplacing = options.onConflict === 'replace' && !isDryRun
+  if (isReplacing) await deleteConflicting(migration, conflicts)
+  if (!isDryRun) await moveSequences(sql, source)
+
+  await takeStorageLocations(migration)
+  await takeCustomFields(migration)
+  await takeStations(migration, isReplacing ? [] : conflicts)
+  await takePeople(migration)
+  await takeRelays(migration)
+  await takeStreams(migration)
+  await takeMedia(migration)
+  await takeFieldValues(migration)
+  const schedules = await readSchedules(migration)
+  await moveScheduleIds(migration)
+  await takePlaylists(migration, schedules)
+  await takeTracks(migration)
+  await takeFolders(migration)
+  await takeStreamers(migration, schedules)
+  await takeSftpUsers(migration)
+  await takeBroadcasts(migration)
+  await takeWebhooks(migration)
+  await takeHistory(migration)
+  await takeListenerMinutes(migration)
+  await takeRequests(migration)
+  await takeQueue(migration)
+  await copyMedia(migration)
+  await takeCovers(migration)
+  await takeStationFiles(migration)
+  await takeSettings(migration)
+  await listLeftOut(migration)
+  // The stations begin to play with plans of queries for the tables as they are now.
+  if (!migration.isDryRun) await migration.sql`analyze`
+  await enableStations(migration)
+  return report
+}
+
+/** The identifier that AzuraCast has given itself. */
+async function readInstallation(source: AzuracastSource): Promise<string> {
+  const read = readerOf(source.tables.get('settings'))
+  for await (const rows of source.rows('settings'))
+    for (const row of rows) {
+      const identifier = read.text(row, 'app_unique_identifier')
+      if (identifier) return identifier
+    }
+  return source.description
+}
+
+/** Tables of AzuraCast and, of the records here, the kind. */
+const numbered: readonly (readonly [table: string, kind: RecordKind])[] = [
+  ['storage_location', 'storage'],
+  ['station', 'station'],
+  ['users', 'user'],
+  ['role', 'role'],
+  ['custom_field', 'custom field'],
+  ['station_media', 'media'],
+  ['station_playlists', 'playlist'],
+  ['station_mounts', 'mount'],
+  ['station_hls_streams', 'hls stream'],
+  ['relays', 'relay'],
+  ['station_remotes', 'remote'],
+  ['station_streamers', 'streamer'],
+  ['sftp_user', 'sftp user'],
+  ['station_webhooks', 'webhook'],
+  ['station_requests', 'request'],
+  ['station_queue', 'queue'],
+  ['station_streamer_broadcasts', 'broadcast'],
+  ['station_playlist_media', 'track'],
+  ['song_history', 'play']
+]
+
+/** So that a running Cuewire gives no new record an id of AzuraCast meanwhile. */
+async function moveSequences(sql: Sql, source: AzuracastSource): Promise<void> {
+  for (const [table, kind] of numbered)
+    await moveSequence(sql, tableOf(kind), source.tables.get(table)?.maxId ?? 0)
+}

@@ -1,4 +1,0 @@
-import { processContext } from '../runtime/command-context.ts'
-import { migrateCommand } from './migrate-command.ts'
-
-process.exitCode = await migrateCommand(processContext)

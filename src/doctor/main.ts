@@ -1,4 +1,0 @@
-import { processContext } from '../runtime/command-context.ts'
-import { doctorCommand } from './doctor-command.ts'
-
-process.exitCode = await doctorCommand(processContext)

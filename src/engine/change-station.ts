@@ -1,0 +1,296 @@
+import type postgres from 'postgres'
+
+import { beginForFreeStations, beginForStation } from '../stores/db/begin-for-station.ts'
+import { readSnapshots } from '../stores/db/snapshots.ts'
+import type { Tx } from '../stores/db/sql.ts'
+import { changeDuration } from '../platform/metrics/engine.ts'
+import { engineTime } from '../platform/runtime/engine-time.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
+import type { Revisions } from '../model/station/state.ts'
+import { tracedWithin } from '../platform/tracing/tracing.ts'
+import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
+import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
+import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
+import {
+  lockFreeStations,
+  lockStations,
+  type OpenPlay,
+  readOpenPlay,
+  readOpenPlays,
+  readStationsUnlocked,
+  type StationFacts
+} from './rows.ts'
+import type { PlayoutServices } from './services.ts'
+import { type StationColumns, writeStations } from './station-columns.ts'
+import { mayFireTriggers, detectEvent, triggerValues } from './triggers.ts'
+
+/** A part of what a station shows. */
+type StatePart = keyof Revisions
+
+/** A station that a transaction has locked, and what is done to it. */
+export interface StationChange {
+  readonly tx: Tx
+  readonly services: PlayoutServices
+  readonly station: StationFacts
+  /** The current play; null while the station is silent. */
+  readonly play: OpenPlay | null
+  /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
+  readonly isPulledBack: boolean
+  /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
+  readonly mark: (parts: readonly StatePart[], columns?: StationColumns) => void
+  /** Sends statements in order without awaiting them. If one fails, the change is rolled back. */
+  readonly send: (statements: readonly PendingStatement[]) => void
+  /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
+  readonly happenedAt: (atMs: number) => void
+  /** Converts a time of this process's clock: neither after now nor before pulled-back plays. */
+  readonly momentOf: (atMs: number) => number
+}
+
+/** A statement that is not sent yet. */
+export type PendingStatement = postgres.PendingQuery<postgres.Row[]>
+
+export interface ChangeOptions {
+  /** The caller does not wait until the change is published. */
+  readonly isPublishedLater?: boolean
+  /** Runs in the transaction before the lock: slow statements that do not depend on the station. */
+  readonly beforeLock?: (tx: Tx) => Promise<void>
+  /** Sends reads that the change needs in the round trip of the lock; they see the locked state. */
+  readonly sendReads?: (tx: Tx) => void
+}
+
+/**
+ * Changes a station in one transaction: locks and reads it, runs `change`, raises the revision once if a part
+ * was marked, and writes fired triggers into the outbox. Publishes after the commit; the sweep repairs what
+ * fails then. Throws 404 if the station does not exist, and what `change` throws; then nothing is changed.
+ */
+export async function changeStation<Result>(
+  services: PlayoutServices,
+  stationId: number,
+  change: (change: StationChange) => Promise<Result>,
+  { isPublishedLater = false, beforeLock, sendReads }: ChangeOptions = {}
+): Promise<Result> {
+  let startedAtMs = 0
+  const commit = () =>
+    beginForStation(
+      services.sql,
+      stationId,
+      async tx => {
+        startedAtMs = performance.now()
+        await beforeLock?.(tx)
+        return changeIn(services, tx, stationId, change, sendReads)
+      },
+      { isPipelined: beforeLock === undefined }
+    )
+  const attributes = { 'cuewire.station.id': stationId }
+  const { result, committed } = await tracedWithin('commit', attributes, commit)
+  observeChange('single', startedAtMs)
+  const publication = publishCommitted(services, committed)
+  if (!isPublishedLater) await publication
+  return result
+}
+
+function observeChange(kind: 'single' | 'batch', startedAtMs: number): void {
+  changeDuration.observe({ kind }, (performance.now() - startedAtMs) / 1_000)
+}
+
+/** Inserts a station and changes it in the same transaction. Returns its id. */
+export async function createStation(
+  services: PlayoutServices,
+  insert: (tx: Tx) => Promise<number>,
+  change: (change: StationChange) => Promise<void>
+): Promise<number> {
+  const { stationId, committed } = await services.sql.begin(async tx => {
+    const id = await insert(tx)
+    return { stationId: id, ...(await changeIn(services, tx, id, change)) }
+  })
+  await publishCommitted(services, committed)
+  return stationId
+}
+
+async function changeIn<Result>(
+  services: PlayoutServices,
+  tx: Tx,
+  stationId: number,
+  change: (change: StationChange) => Promise<Result>,
+  sendReads: (tx: Tx) => void = () => {}
+) {
+  const opened = openChange(services, tx, await takeStation(tx, stationId, sendReads))
+  const result = await change(opened.change)
+  return { result, committed: await writeChanges(services, tx, [opened]) }
+}
+
+/** Locks a station and reads it. Throws 404 if it does not exist. */
+async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void): Promise<TakenStation> {
+  const sentAtMs = performance.now()
+  const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
+  sendReads(tx)
+  const [[station], [play = null]] = await reads
+  if (!station) throw new ApiError('not-found')
+  const behindMs = measureClockError(station, sentAtMs)
+  if (!(await pullBackFuturePlays(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
+  const [again = station] = await lockStations(tx, [stationId])
+  return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
+}
+
+/** Maximum wait of a batch for a lock; its stations then change one by one. */
+const batchLockTimeoutMs = 100
+
+/** The results of a committed batch. */
+export interface BatchResult<Result> {
+  /** By station; a station without a result was not changed. */
+  readonly results: ReadonlyMap<number, Result>
+  /** Resolves when the changes are published, or left to the sweep. */
+  readonly published: Promise<void>
+}
+
+/**
+ * Changes stations in one transaction, like `changeStation` for each of them, but without waiting for locks:
+ * stations that are locked, are being changed by this process, do not exist or have plays in the future are
+ * left out. `change` gets the others and may leave out more. If it throws, nothing is changed.
+ */
+export async function changeStations<Result>(
+  services: PlayoutServices,
+  stationIds: readonly number[],
+  change: (changes: readonly StationChange[]) => Promise<ReadonlyMap<number, Result>>,
+  sendReads: (tx: Tx, stationIds: readonly number[]) => void = () => {}
+): Promise<BatchResult<Result>> {
+  let startedAtMs = 0
+  const commit = () =>
+    beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
+      startedAtMs = performance.now()
+      const taken = await takeFreeStations(tx, freeIds, sendReads)
+      const opened = taken.map(each => openChange(services, tx, each))
+      const results = await change(opened.map(each => each.change))
+      const written = opened.filter(({ change: { station } }) => results.has(station.id))
+      return { results, committed: await writeChanges(services, tx, written) }
+    })
+  const changed = await tracedWithin('commit', { 'cuewire.stations': stationIds.length }, commit)
+  if (!changed) return { results: new Map(), published: Promise.resolve() }
+  observeChange('batch', startedAtMs)
+  return { results: changed.results, published: publishCommitted(services, changed.committed) }
+}
+
+/** Locks and reads the stations that nobody else has locked. */
+async function takeFreeStations(
+  tx: Tx,
+  stationIds: readonly number[],
+  sendReads: (tx: Tx, stationIds: readonly number[]) => void
+): Promise<TakenStation[]> {
+  const sentAtMs = performance.now()
+  const reads = Promise.all([
+    lockFreeStations(tx, stationIds, batchLockTimeoutMs),
+    // After the lock, so that they see what the last holder wrote.
+    readStationsUnlocked(tx, stationIds),
+    readOpenPlays(tx, stationIds)
+  ])
+  sendReads(tx, stationIds)
+  const [lockedIds, stations, plays] = await reads
+  const [first] = stations
+  if (!first) return []
+  const behindMs = measureClockError(first, sentAtMs)
+  const playOf = new Map(plays.map(play => [play.stationId, play]))
+  return stations.flatMap(station => {
+    const play = playOf.get(station.id) ?? null
+    const isTaken = lockedIds.has(station.id) && !mayHaveFuturePlays(station, play)
+    return isTaken ? [{ station, play, behindMs, isPulledBack: false }] : []
+  })
+}
+
+/**
+ * Adds a sample to the engine time. Returns by how many milliseconds the time of this process was behind; 0
+ * within the error of the measurement.
+ */
+function measureClockError({ readAtMs }: StationFacts, sentAtMs: number): number {
+  const answeredAtMs = performance.now()
+  const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: readAtMs })
+  const isOff = Math.abs(offMs) > maxClockErrorMs + (answeredAtMs - sentAtMs) / 2
+  return isOff ? Math.round(offMs) : 0
+}
+
+interface TakenStation {
+  readonly station: StationFacts
+  readonly play: OpenPlay | null
+  readonly behindMs: number
+  readonly isPulledBack: boolean
+}
+
+/** A change with what it has marked so far. */
+interface OpenChange {
+  readonly change: StationChange
+  readonly parts: Set<StatePart>
+  columns: StationColumns
+  happenedAtMs: number
+}
+
+function openChange(
+  services: PlayoutServices,
+  tx: Tx,
+  { station, play, behindMs, isPulledBack }: TakenStation
+): OpenChange {
+  const opened: OpenChange = {
+    change: {
+      tx,
+      services,
+      station,
+      play,
+      isPulledBack,
+      mark: (marked, written = {}) => {
+        for (const part of marked) opened.parts.add(part)
+        opened.columns = { ...opened.columns, ...written }
+      },
+      send,
+      happenedAt: atMs => void (opened.happenedAtMs = atMs),
+      momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
+    },
+    parts: new Set<StatePart>(isPulledBack ? ['playback', 'live'] : []),
+    columns: {},
+    happenedAtMs: station.readAtMs
+  }
+  return opened
+}
+
+/** If a statement fails, its transaction rejects with the error. */
+function send(statements: readonly PendingStatement[]): void {
+  for (const statement of statements) void statement.execute()
+}
+
+/**
+ * Raises revisions, reads what is shown now and writes the outbox, as the last statements before the commit.
+ */
+async function writeChanges(
+  services: PlayoutServices,
+  tx: Tx,
+  changes: readonly OpenChange[]
+): Promise<CommittedChanges> {
+  send(
+    writeStations(
+      tx,
+      changes.map(({ change, parts, columns }) => ({ stationId: change.station.id, parts, columns }))
+    )
+  )
+  const shown = changes.filter(({ parts }) => parts.size > 0)
+  if (shown.length === 0) return { snapshots: Promise.resolve([]), playsBefore: new Map(), outbox: null }
+  const snapshots = readSnapshots(
+    tx,
+    shown.map(({ change }) => change.station.id)
+  )
+  // A transaction that fails has its own error.
+  snapshots.catch(() => {})
+  const played = shown.filter(({ parts }) => parts.has('playback'))
+  const playsBefore = new Map(played.map(({ change: { station, play } }) => [station.id, play?.id ?? null]))
+  const committed = { snapshots, playsBefore }
+  const hooked = shown.filter(({ change, parts }) => mayFireTriggers(change.station, parts))
+  if (hooked.length === 0) return { ...committed, outbox: null }
+  const hookedIds = hooked.map(({ change }) => change.station.id)
+  const [read, hooks] = await Promise.all([snapshots, readSubscribedHooks(tx, hookedIds)])
+  const snapshotOf = new Map(read.map(snapshot => [snapshot.stationId, snapshot]))
+  const events = await Promise.all(
+    hooked.map(async ({ change: { station, play }, happenedAtMs }) => {
+      const snapshot = snapshotOf.get(station.id)
+      const event = snapshot && (await detectEvent(tx, triggerValues(station, play), snapshot, happenedAtMs))
+      return snapshot && event ? [{ snapshot, event }] : []
+    })
+  )
+  const outbox = eventsStatement(tx, events.flat(), hooks, services.triggersFor)
+  return { ...committed, outbox: outbox?.execute() ?? null }
+}

@@ -1,0 +1,214 @@
+import { shardOf, shards } from '../stores/redis/keys.ts'
+import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/positions.ts'
+import { readShardSummaries, readPositionsOf, type ShardSummary } from '../stores/redis/shard-commands.ts'
+import { dropTombstone, readPositions, removeState } from '../stores/redis/station-store.ts'
+import type { PlayoutServices } from './services.ts'
+import { removeDeletedStates } from './station-removal.ts'
+
+export type StateComparison = ReturnType<typeof openStateComparison>
+
+/** The row of a station: the epoch and revision that its live state should have. */
+type FactRow = { readonly id: number; readonly epoch: string; readonly revision: number }
+
+/** A transaction may commit this long after it has raised a revision, which is a time. */
+const lateCommitMs = 5_000
+
+/** If more stations changed at once, all are compared. */
+const maxChanged = 5_000
+
+/** Maximum number of stations in a group of several shards. */
+const stationsPerGroup = 1_000
+
+/**
+ * Finds stations whose live state in Redis differs from the facts in Postgres. Each call compares stations
+ * that changed lately and all of one shard, so every station is compared about once a minute. The first call
+ * compares all stations, as does the next one after Postgres was restarted or restored. After a Redis was
+ * restarted or lost data, all stations of its shards are compared.
+ */
+export function openStateComparison(services: PlayoutServices) {
+  const { redis } = services
+  let differing: ReadonlySet<number> = new Set()
+  /** The last summary of each shard; undefined if it has to be compared in full. */
+  let summaries: readonly (ShardSummary | undefined)[] = []
+  let facts: FactsSummary | null = null
+  let startedMs = performance.now()
+  let nextShard = 0
+
+  /** Chooses the shards to compare in full. `accept` stores what was read; `faults`: why shards were not. */
+  async function chooseShards() {
+    const faults: unknown[] = []
+    const answers = await readShardSummaries(redis)
+    const now = await readFactsSummary(services)
+    const isContinued = facts !== null && now.identity === facts.identity && now.newest >= facts.newest
+    const isReadableShard = (shard: number) => answers[shard]?.status === 'fulfilled'
+    const full = shards.filter(shard => {
+      const answer = answers[shard]
+      if (answer?.status !== 'fulfilled') return false
+      return !isContinued || shard === nextShard || !hasLostNothing(answer.value, summaries[shard])
+    })
+    for (const answer of answers) if (answer.status === 'rejected') faults.push(answer.reason)
+    const accept = () => {
+      summaries = answers.map(answer => (answer.status === 'fulfilled' ? answer.value : undefined))
+      facts = now
+      nextShard = (nextShard + 1) % shards.length
+    }
+    return { full, isReadableShard, accept, faults }
+  }
+
+  async function compare() {
+    const sinceMs = performance.now() - startedMs + lateCommitMs
+    const atMs = performance.now()
+    const previous = differing
+    const lasting: number[] = []
+    const now = new Set<number>()
+    const note = ({ stationId, isMissing }: Difference) => {
+      now.add(stationId)
+      if (isMissing || previous.has(stationId)) lasting.push(stationId)
+    }
+    const { full, isReadableShard, accept, faults } = await chooseShards()
+    try {
+      const fullShards = new Set(full)
+      const changed = await readChanged(services, sinceMs, [...previous])
+      const isTooMany = changed.length >= maxChanged
+      const isRemaining = (id: number) => !fullShards.has(shardOf(id)) && isReadableShard(shardOf(id))
+      const inFull = isTooMany ? shards.filter(isReadableShard) : full
+      await forEachGroup(services, inFull, async group => {
+        for (const difference of await compareShards(services, group)) note(difference)
+      })
+      if (!isTooMany) {
+        const rows = changed.filter(({ id }) => isRemaining(id))
+        const positions = await readPositionsOf(
+          redis,
+          rows.map(({ id }) => id)
+        )
+        for (const difference of await findDifferences(services, rows, positions)) note(difference)
+        await removeLatelyDeleted(services, sinceMs, isRemaining)
+      }
+      accept()
+      startedMs = atMs
+      differing = now
+    } catch (error) {
+      // What was not compared is compared by the next call.
+      differing = new Set([...previous, ...now])
+      faults.push(error)
+    }
+    return { lasting, faults }
+  }
+
+  return {
+    /**
+     * `lasting`: the stations that are missing in Redis, or that also differed in the call before. If one
+     * differs for the first time, a publication may be in flight. `faults`: why some stations could not be
+     * compared.
+     */
+    compare,
+    /** The stations that differed in the last call. */
+    differing: () => differing
+  }
+}
+
+/** Whether a shard certainly still contains all that it contained at the summary before. */
+const hasLostNothing = (summary: ShardSummary, before: ShardSummary | undefined) =>
+  before !== undefined &&
+  summary.runId === before.runId &&
+  summary.sequence >= before.sequence &&
+  summary.size >= before.size
+
+/** `newest`: the highest revision. */
+type FactsSummary = { readonly identity: string; readonly newest: number }
+
+/** Reads what differs after Postgres was restarted, or its stations were restored from a backup. */
+async function readFactsSummary({ sql }: PlayoutServices): Promise<FactsSummary> {
+  const [summary] = await sql<FactsSummary[]>`
+    select concat_ws(' ', pg_postmaster_start_time(), 'stations'::regclass::oid, pg_relation_filenode('stations')) as identity,
+      coalesce((select max(revision) from stations), 0) as newest`
+  return summary ?? { identity: '', newest: 0 }
+}
+
+/** Reads the stations that changed in the last `sinceMs`, and those of `stationIds`, without deleted ones. */
+function readChanged({ sql }: PlayoutServices, sinceMs: number, stationIds: readonly number[]) {
+  // With a literal limit, Postgres plans to read the end of the index.
+  return sql<FactRow[]>`
+    with changed as (
+      select id, epoch, revision, deleted_at from stations
+      where revision > (extract(epoch from statement_timestamp()) * 1000)::bigint - ${Math.ceil(sinceMs)}::bigint
+      order by revision desc limit ${sql.unsafe(String(maxChanged))})
+    select id, epoch, revision from changed where deleted_at is null
+    union
+    select id, epoch, revision from stations where id = any(${[...stationIds]}::bigint[]) and deleted_at is null`
+}
+
+/** Removes the live states of stations that were deleted in the last `sinceMs`, if they still exist. */
+async function removeLatelyDeleted(
+  { sql, redis }: PlayoutServices,
+  sinceMs: number,
+  isIncluded: (stationId: number) => boolean
+): Promise<void> {
+  const rows = await sql<{ id: number }[]>`
+    select id from deleted_stations d where deleted_at > now() - make_interval(secs => ${sinceMs / 1_000}::float8)
+      and not exists (select from stations s where s.id = d.id and s.deleted_at is null)`
+  const ids = rows.map(({ id }) => id).filter(isIncluded)
+  const positions = await readPositionsOf(redis, ids)
+  for (const id of ids) if (positions.get(id) !== '') await removeState(redis, id)
+}
+
+/** A station whose live state differs from the facts. */
+type Difference = { readonly stationId: number; readonly isMissing: boolean }
+
+/**
+ * Calls `work` with groups of shards that have about 1,000 stations together; one by one if Redis is empty.
+ */
+async function forEachGroup(
+  { redis }: PlayoutServices,
+  numbers: readonly number[],
+  work: (group: ReadonlyMap<number, ReadonlyMap<number, string>>) => Promise<void>
+): Promise<void> {
+  // Positions first: a station that has a position but no row has been deleted.
+  const read = await Promise.all(
+    numbers.map(async shard => [shard, await readPositions(redis, shard)] as const)
+  )
+  const largest = Math.max(0, ...read.map(([, positions]) => positions.size))
+  const atOnce = largest > 0 ? Math.max(1, Math.floor(stationsPerGroup / largest)) : 1
+  for (let start = 0; start < read.length; start += atOnce)
+    await work(new Map(read.slice(start, start + atOnce)))
+}
+
+/** Compares all stations of shards, whose positions were read, with the facts. */
+async function compareShards(
+  services: PlayoutServices,
+  group: ReadonlyMap<number, ReadonlyMap<number, string>>
+): Promise<Difference[]> {
+  const { sql } = services
+  const numbers = [...group.keys()]
+  const positions = new Map([...group.values()].flatMap(each => [...each]))
+  // The number is a literal, as in the index `stations_shard`.
+  const rows = await sql<FactRow[]>`
+    select id, epoch, revision from stations
+    where id % ${sql.unsafe(String(shards.length))} = any(${numbers}::int[]) and deleted_at is null`
+  const differences = await findDifferences(services, rows, positions)
+  await removeDeletedStates(services, numbers, positions, new Set(rows.map(({ id }) => id)))
+  return differences
+}
+
+async function findDifferences(
+  services: PlayoutServices,
+  rows: readonly FactRow[],
+  positions: ReadonlyMap<number, string>
+): Promise<Difference[]> {
+  const differences: Difference[] = []
+  for (const { id, epoch, revision } of rows) {
+    const position = positions.get(id)
+    // A deleted station exists again: Postgres was restored from a backup.
+    if (position === '') await dropTombstone(services.redis, id)
+    else if (position !== undefined && isCurrent(position, epoch, revision)) continue
+    differences.push({ stationId: id, isMissing: !position })
+  }
+  return differences
+}
+
+/** Whether a state shows the current facts. States that only a newer release can read are left to it. */
+function isCurrent(text: string, epoch: string, revision: number): boolean {
+  const position = parsePosition(text)
+  if (isOfNewerRelease(position)) return true
+  return isReadable(position) && position.epoch === epoch && position.revision === revision
+}

@@ -1,0 +1,126 @@
+import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
+import { engineTimeMs } from '../platform/runtime/engine-time.ts'
+import { traced } from '../platform/tracing/tracing.ts'
+import { advanceBatch } from './advance-batch.ts'
+import { advance, type AdvanceResult, countAdvance } from './advance.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** Plays that are due within this time join a batch. Less than the early end that `advance` tolerates. */
+const windowMs = 16
+/** A due play waits up to this long for others, so that batches are larger. */
+const delayMs = 20
+/** A batch with this many plays starts without waiting for more. */
+const sufficientSize = 16
+/** Above this size a batch takes longer than it saves. */
+const batchSize = 48
+/**
+ * Transactions at once: fewer than connections to Postgres, and few enough that batches are large under load.
+ */
+const maxInFlight = 3
+/** Maximum time of a timer: the engine time may be corrected meanwhile. */
+const maxWaitMs = 250
+
+interface WaitingPlay extends ScheduledPlay {
+  readonly resolve: (result: AdvanceResult | Promise<AdvanceResult>) => void
+}
+
+/**
+ * Ends plays when they are due. Those that are due within a few milliseconds of each other share a
+ * transaction; a lone one does not wait for others.
+ */
+export function openDueAdvances(services: PlayoutServices) {
+  /** In order of their due times. */
+  const waiting: WaitingPlay[] = []
+  let inFlight = 0
+  let timer: NodeJS.Timeout | null = null
+
+  function schedule(): void {
+    if (timer) clearTimeout(timer)
+    timer = null
+    if (waiting.length === 0 || inFlight >= maxInFlight) return
+    // Overdue plays wait for a timer as well, so that all that are added in one tick share batches.
+    timer = setTimeout(startDue, clamp(startOfBatch(waiting) - engineTimeMs(), 0, maxWaitMs))
+  }
+
+  function startDue(): void {
+    const nowMs = engineTimeMs()
+    // A timer may fire up to a millisecond early.
+    if (startOfBatch(waiting) <= nowMs) void run(takeBatch(waiting, nowMs + windowMs))
+    schedule()
+  }
+
+  /** A trace begins with each batch: its songs are over. */
+  function run(batch: readonly WaitingPlay[]): Promise<void> {
+    const attributes = { 'cuewire.stations': batch.length }
+    return traced('end songs', { parent: null, attributes }, () => endBatch(batch))
+  }
+
+  async function endBatch(batch: readonly WaitingPlay[]): Promise<void> {
+    inFlight++
+    const { results, published } = await tryBatch(services, batch)
+    inFlight--
+    for (const { stationId, shId, resolve } of batch) {
+      const result = results.get(stationId)
+      if (result) {
+        countAdvance('due', result)
+        resolve(published.then(() => result))
+      } else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
+    }
+    schedule()
+    // Until then the trace goes on. Whoever waits for a result gets the error.
+    await published.catch(() => {})
+  }
+
+  return {
+    /** Ends a play when it is due, and resolves when the next one is published. */
+    advance: (play: ScheduledPlay) =>
+      new Promise<AdvanceResult>(resolve => {
+        const index = waiting.findLastIndex(({ dueAtMs }) => dueAtMs <= play.dueAtMs)
+        waiting.splice(index + 1, 0, { ...play, resolve })
+        schedule()
+      })
+  }
+}
+
+/**
+ * When the first batch starts: at once if no other play is due soon, else when it is large enough or has
+ * waited.
+ */
+function startOfBatch(waiting: readonly WaitingPlay[]): number {
+  const [first, second] = waiting
+  if (!first) return Infinity
+  const untilMs = first.dueAtMs + delayMs
+  if (!second || second.dueAtMs > untilMs + windowMs) return first.dueAtMs
+  const sufficientAtMs = (waiting[sufficientSize - 1]?.dueAtMs ?? Infinity) - windowMs
+  return clamp(sufficientAtMs, first.dueAtMs, untilMs)
+}
+
+const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high)
+
+/** Removes plays that are due by a time from the list, one of each station. */
+function takeBatch(waiting: WaitingPlay[], untilMs: number): WaitingPlay[] {
+  const batch = new Map<number, WaitingPlay>()
+  for (let index = 0; index < waiting.length && batch.size < batchSize;) {
+    const play = waiting[index]
+    if (!play || play.dueAtMs > untilMs) break
+    if (batch.has(play.stationId)) index++
+    else {
+      batch.set(play.stationId, play)
+      waiting.splice(index, 1)
+    }
+  }
+  return [...batch.values()]
+}
+
+/** Stations without a result have to advance alone. */
+async function tryBatch(services: PlayoutServices, batch: readonly WaitingPlay[]) {
+  try {
+    return await advanceBatch(services, batch)
+  } catch (error) {
+    services.log.warn(
+      { err: error, stations: batch.length },
+      'batch of advances failed; advancing one by one'
+    )
+    return { results: new Map<number, AdvanceResult>(), published: Promise.resolve() }
+  }
+}

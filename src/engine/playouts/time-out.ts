@@ -1,0 +1,47 @@
+import { forEachStation } from '../../platform/isolation/for-each-station.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import { endCurrentBroadcast } from '../plays/broadcasts.ts'
+import { endPlay, goSilent } from '../plays/plays.ts'
+import { skipLocked } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+
+/** A playout that disconnected may reconnect within this time. */
+const backWithinMs = 15_000
+/** A playout that takes commands polls every ten seconds. */
+const silentAfterMs = 60_000
+/** After a start of this process, playouts need some time to call again. */
+const settledAfterMs = 90_000
+
+/** Ends the plays of playouts that timed out. `upForMs`: how long this process has been running. */
+export async function endTimedOutPlays(
+  services: PlayoutServices,
+  { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }
+): Promise<void> {
+  const silentSinceMs = upForMs < settledAfterMs ? 0 : nowMs - silentAfterMs
+  const paused = services.stationFaults.pausedIds('timeouts')
+  const rows = await services.sql<{ stationId: number; atMs: number }[]>`
+    select o.station_id as "stationId", coalesce(o.left_at_ms, o.seen_at_ms) as "atMs"
+    from playouts o join stations s on s.id = o.station_id
+    join song_history h on h.station_id = s.id and h.ended_at_ms is null
+    where s.backend = 'liquidsoap' and s.id <> all(${paused}::bigint[]) and (o.left_at_ms < ${nowMs - backWithinMs}
+      or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
+    order by o.station_id limit 200 ${skipLocked(services.sql)}`
+  await forEachStation(services, 'timeouts', rows, async ({ stationId, atMs }) => {
+    const isEnded = await changeStation(services, stationId, change => endPlayOf(change, atMs))
+    if (isEnded) services.log.warn({ station: stationId }, 'playout timed out; station is silent')
+  })
+}
+
+/** Returns false if the playout has called since `seenAtMs`. */
+async function endPlayOf(change: StationChange, seenAtMs: number): Promise<boolean> {
+  const { tx, station, play } = change
+  const [playout] = await tx<{ seenAtMs: number }[]>`
+    select seen_at_ms as "seenAtMs" from playouts where station_id = ${station.id}`
+  if (!play || !playout || playout.seenAtMs > seenAtMs) return false
+  const endMs = Math.max(seenAtMs, play.startedAtMs)
+  change.happenedAt(endMs)
+  await endCurrentBroadcast(change, endMs)
+  await endPlay(change, play, endMs)
+  goSilent(change, null)
+  return true
+}

@@ -1,0 +1,172 @@
+import { onAirOf } from '../../stores/db/library/cue-columns.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
+import { songId, songText } from '../../model/songs/song.ts'
+import type { StationChange } from '../change-station.ts'
+import type { OpenPlay, StationFacts } from '../rows.ts'
+
+/** The end of a play. */
+export interface PlayEnd {
+  readonly shId: number
+  readonly atMs: number
+}
+
+/** Closes the history row of a play. */
+export function endPlay({ tx }: StationChange, play: OpenPlay, atMs: number) {
+  return endPlays(tx, [{ shId: play.id, atMs }])
+}
+
+/** Closes the history rows of plays. */
+export function endPlays(tx: Tx, ends: readonly PlayEnd[]) {
+  return tx`
+    update song_history h set ended_at_ms = x.at_ms
+    from unnest(${ends.map(({ shId }) => shId)}::bigint[], ${ends.map(({ atMs }) => atMs)}::bigint[]) as x (id, at_ms)
+    where h.id = x.id`
+}
+
+/** A row of the queue; `seq` is its slot. */
+export interface QueueRowRef {
+  readonly seq: number
+  readonly pass: number
+  readonly trackId: number | null
+  readonly requestId: number | null
+}
+
+/** When a play began, has to be ended by the clock (null: only a report ends it), and ended, if it has. */
+export interface PlayTimes {
+  readonly atMs: number
+  readonly dueAtMs: number | null
+  readonly endedAtMs?: number
+  /** It is provisional: its track and request are updated when a report confirms it. */
+  readonly isProvisional?: boolean
+}
+
+/** A queue row that starts to play. */
+export interface QueueStart {
+  readonly station: StationFacts
+  readonly row: QueueRowRef
+  readonly times: PlayTimes
+}
+
+/** Opens the history row of a queue row. `inserted`: the number of rows that a plan has just queued. */
+export function startFromQueue(
+  change: StationChange,
+  row: QueueRowRef,
+  times: PlayTimes,
+  inserted: number | null
+) {
+  return openHistoryRows(change.tx, [markStart(change, row, times, inserted)])
+}
+
+/** Marks what the start of a queue row changes. `openHistoryRows` writes the start. */
+export function markStart(
+  { station, mark }: StationChange,
+  row: QueueRowRef,
+  times: PlayTimes,
+  inserted: number | null
+): QueueStart {
+  mark(['playback', 'queue'], {
+    wake_at_ms: null,
+    ...(inserted === null
+      ? {}
+      : { next_seq: station.nextSeq + inserted, filled_version: station.libraryVersion })
+  })
+  return { station, row, times }
+}
+
+/** The statement that opens the history rows of queue rows, at most one of each station. */
+export function openHistoryRows(tx: Tx, starts: readonly QueueStart[]) {
+  const column = <Value>(value: (start: QueueStart) => Value) => starts.map(value)
+  return tx`
+    with x as materialized (
+      select * from unnest(${column(({ station }) => station.id)}::bigint[],
+        ${column(({ row }) => row.seq)}::bigint[], ${column(({ row }) => row.pass)}::bigint[],
+        ${column(({ row }) => row.trackId)}::bigint[], ${column(({ row }) => row.requestId)}::bigint[],
+        ${column(({ times }) => times.atMs)}::bigint[], ${column(({ times }) => times.dueAtMs)}::bigint[],
+        ${column(({ times }) => times.endedAtMs ?? null)}::bigint[],
+        ${tx.array(column(({ times }) => times.isProvisional ?? false))}::boolean[],
+        ${column(({ station }) => station.listenersTotal)}::integer[],
+        ${column(({ station }) => station.listenersUnique)}::integer[])
+        as x (station_id, seq, pass, track_id, request_id, at_ms, due_at_ms, ended_at_ms, is_provisional, total, uniques)
+    ), play as (
+      insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
+        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, listeners_start,
+        listeners_end, listeners_peak, unique_listeners,
+        track_id, pass, request_id, occurrence_ms, title_key,
+        artist_keys)
+      select q.station_id, q.media_id, q.playlist_id,
+        coalesce((select p.name from playlists p where p.id = q.playlist_id), ''), q.is_request, q.is_visible, m.song_id,
+        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, x.at_ms, x.due_at_ms, x.ended_at_ms,
+        x.is_provisional, x.total, x.total, x.total, x.uniques, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+        m.title_key, m.artist_keys
+      from x
+        -- Row by row: otherwise Postgres might go through all rows of these tables.
+        cross join lateral (select * from queue where station_id = x.station_id and seq = x.seq limit 1) q
+        cross join lateral (select * from media where id = q.media_id limit 1) m
+      returning id, station_id
+    ), taken as (
+      update queue q set played_at_ms = x.at_ms, plays_at_ms = x.at_ms, skipped_at_ms = null, history_id = play.id
+      from x join play on play.station_id = x.station_id
+      where q.station_id = x.station_id and q.seq = x.seq
+    ), heard as (
+      update playlist_tracks t set last_pass = greatest(t.last_pass, x.pass), last_aired_ms = x.at_ms
+      from x where t.id = x.track_id and not x.is_provisional
+    )
+    update requests r set state = 'aired', ended_at_ms = x.at_ms
+    from x where r.id = x.request_id and not x.is_provisional`
+}
+
+/** Marks the station as silent, until something may play at `wakeAtMs` (null: until the library changes). */
+export function goSilent({ station, mark }: StationChange, wakeAtMs: number | null): void {
+  mark(['playback'], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
+}
+
+/** A song that a playout, a streamer or a streaming server reported, and that was not queued. */
+interface UnscheduledSong {
+  readonly artist: string
+  readonly title: string
+  /** A media of the station; null: the one with the same artist and title, if any. */
+  readonly mediaId: number | null
+  readonly playlistId: number | null
+  /** The streamer who plays it; empty: none. */
+  readonly streamer: string
+}
+
+/**
+ * Opens the history row of a song that was not queued. The length of a streamer's song is unknown. The file of a media may list
+ * more artists than the reported text names.
+ */
+export function startUnscheduled(
+  { tx, station, mark }: StationChange,
+  song: UnscheduledSong,
+  airtime: PlayTimes
+) {
+  const { artist, title, mediaId, playlistId, streamer } = song
+  const { atMs, dueAtMs, endedAtMs = null } = airtime
+  const { listenersTotal: total } = station
+  const id = songId(songText(artist, title))
+  mark(['playback'], { wake_at_ms: null })
+  const isNamed = mediaId === null || artist !== '' || title !== ''
+  return tx`
+    with m as (
+      select id, song_id, artist, title, album, genre, isrc, ${onAirOf(tx)} as duration_ms, title_key, artist_keys,
+        song_id = ${id} or not ${isNamed} as is_same
+      from media m
+      where station_id = ${station.id} and remote_playlist_id is null
+        and ${mediaId === null ? tx`song_id = ${id}` : tx`id = ${mediaId}`}
+      order by id limit 1
+    )
+    insert into song_history (station_id, media_id, playlist_id, playlist, streamer, song_id, artist, title, album,
+        genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, listeners_start,
+        listeners_end, listeners_peak, unique_listeners,
+        title_key, artist_keys)
+      select ${station.id}, m.id, p.id, coalesce(p.name, ''), ${streamer}, coalesce(m.song_id, ${id}),
+        case when ${isNamed} then ${artist} else m.artist end, case when ${isNamed} then ${title} else m.title end,
+        coalesce(m.album, ''), coalesce(m.genre, ''), coalesce(m.isrc, ''),
+        case when ${streamer} = '' then coalesce(m.duration_ms, 0) else 0 end, ${atMs}, ${dueAtMs}, ${endedAtMs},
+        ${total}, ${total}, ${total}, ${station.listenersUnique},
+        case when m.is_same then m.title_key else ${titleKey(title)} end,
+        case when m.is_same then m.artist_keys else ${artistKeys(artist)}::bigint[] end
+      from (select) as one left join m on true
+        left join playlists p on p.id = ${playlistId} and p.station_id = ${station.id}`
+}

@@ -1,0 +1,52 @@
+import { simulate, type SimulatedPlay } from '../../model/autodj/simulate.ts'
+import type { Sql } from '../../stores/db/sql.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
+import { readQueueContextUnlocked } from '../queue-context.ts'
+import { nextPlayAtMs } from '../rows.ts'
+
+export interface PreviewLimits {
+  readonly untilMs: number
+  readonly playsAtMost: number
+  /** Returns false after the client disconnected. */
+  readonly isWanted: () => boolean
+}
+
+/** Length of a time slice. */
+const sliceMs = 4
+/** Time limit of the whole preview. */
+const timeoutMs = 10_000
+
+/** Returns what a station will play if nothing changes, in time slices; null for an unknown station. */
+export async function previewStation(
+  sql: Sql,
+  stationId: number,
+  { untilMs, playsAtMost, isWanted }: PreviewLimits
+) {
+  const nowMs = engineTimeMs()
+  const context = await sql.begin('isolation level repeatable read read only', tx =>
+    readQueueContextUnlocked(tx, stationId, nowMs)
+  )
+  if (!context) return null
+  if (!context.station.hasAutodj) return []
+  const { station, play, queue, library } = context
+  const endsAtMs =
+    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? nextPlayAtMs(play, station.overlapMs))
+  const plays: SimulatedPlay[] = []
+  const deadline = performance.now() + timeoutMs
+  const simulated = simulate({
+    library,
+    queue,
+    startedAtMs: play?.startedAtMs ?? nowMs,
+    fromMs: endsAtMs,
+    queueLength: station.queueLength,
+    nextSeq: station.nextSeq
+  })
+  await runInTimeSlices(sliceMs, () => {
+    const { done, value: next } = simulated.next()
+    if (done === true || next.startsAtMs >= untilMs || plays.length >= playsAtMost) return false
+    plays.push(next)
+    return performance.now() < deadline && isWanted()
+  })
+  return plays
+}

@@ -1,0 +1,76 @@
+import type { AutodjRules, Playlist } from '../../model/autodj/library.ts'
+import type { SimulationStart } from '../../model/autodj/simulate.ts'
+import { readPlaylists } from '../../stores/db/library/library.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import {
+  nextPlayAtMs,
+  readOpenPlay,
+  readQueues,
+  readRemovedRows,
+  readRequests,
+  readStationsUnlocked,
+  rulesOf
+} from '../rows.ts'
+import { pastOf } from './library-past.ts'
+import { readPast } from './read-library.ts'
+
+/** What a simulation changes of a station. */
+export interface SimulationChanges {
+  /** Replaces those of the station; null: no change. */
+  readonly zone?: AutodjRules['zone'] | null
+  readonly seed?: number | null
+  /** Changes the playlists, which include disabled ones. */
+  readonly changePlaylists?: (stored: readonly Playlist[]) => readonly Playlist[]
+}
+
+/** A station to be simulated. */
+export interface ReadSimulation {
+  readonly start: SimulationStart
+  /** All playlists, with the changes; the AutoDJ uses only those in `start`. */
+  readonly playlists: readonly Playlist[]
+  /** Whether the AutoDJ of the station plans a queue. */
+  readonly hasAutodj: boolean
+}
+
+/**
+ * Reads a station for a simulation. It continues from the current play and queue, or begins at midnight of
+ * the local date `fromDay` with an empty queue. Returns null if the station does not exist.
+ */
+export async function readSimulationStart(
+  tx: Tx,
+  stationId: number,
+  nowMs: number,
+  fromDay: number | null,
+  { zone = null, seed = null, changePlaylists = stored => stored }: SimulationChanges
+): Promise<ReadSimulation | null> {
+  const ids = [stationId]
+  const [station] = await readStationsUnlocked(tx, ids)
+  if (!station) return null
+  const own = rulesOf(station)
+  const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }
+  const play = await readOpenPlay(tx, stationId)
+  const endsAtMs = play ? (play.dueAtMs ?? nextPlayAtMs(play, rules.overlapMs)) : nowMs
+  const fromMs = fromDay === null ? Math.max(nowMs, endsAtMs) : rules.zone.instant(fromDay, 0, 'first')
+  const stored = await readPlaylists(tx, ids, { hasInactive: true })
+  const playlists = changePlaylists(stored.get(stationId) ?? [])
+  const active = playlists.filter(({ isEnabled, type }) => isEnabled && type !== 'custom')
+  const past = await readPast(tx, station, Math.min(nowMs, fromMs), active)
+  const removed = await readRemovedRows(tx, ids, nowMs)
+  return {
+    playlists,
+    hasAutodj: station.hasAutodj,
+    start: {
+      library: {
+        rules,
+        playlists: active,
+        past: pastOf({ ...past, plays: past.plays.filter(each => each.startsAtMs < fromMs) }, removed),
+        requests: await readRequests(tx, ids)
+      },
+      queue: fromDay === null ? await readQueues(tx, ids) : [],
+      startedAtMs: fromDay === null && play ? play.startedAtMs : fromMs,
+      fromMs,
+      queueLength: station.queueLength,
+      nextSeq: station.nextSeq
+    }
+  }
+}

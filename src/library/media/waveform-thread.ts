@@ -1,0 +1,32 @@
+import { parentPort, workerData } from 'node:worker_threads'
+
+import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { decodeAudio } from './decode-audio.ts'
+import type { WaveformResult, WaveformTask } from './make-waveform.ts'
+import { openPeaks } from './peaks.ts'
+import { UnusableFileError } from './unusable-file.ts'
+
+/** Makes one waveform in a thread that `make-waveform.ts` starts. */
+async function run({ path, realRoots }: WaveformTask): Promise<WaveformResult> {
+  try {
+    await using file = await openInside(path, realRoots)
+    const peaks = openPeaks()
+    for await (const samples of decodeAudio(file)) peaks.add(samples)
+    const waveform = peaks.finish()
+    return waveform === null ? { failure: 'it contains no audio' } : { waveform }
+  } catch (error) {
+    return { failure: describeFailure(error) }
+  }
+}
+
+function describeFailure(error: unknown): string {
+  if (error instanceof UnusableFileError) return error.message
+  if (error instanceof OutsideRootsError) return 'it is outside the media folder'
+  if (error instanceof NotRegularFileError) return 'it is not a regular file'
+  if (codeOf(error) === 'ENOENT') return 'it does not exist'
+  return `it cannot be read${codeOf(error) === '' ? '' : ` (${codeOf(error)})`}`
+}
+
+const task: WaveformTask = workerData
+parentPort?.postMessage(await run(task), [])

@@ -1,0 +1,91 @@
+import { Worker } from 'node:worker_threads'
+
+import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
+import { builtFile } from '../../platform/process/program-files.ts'
+import { StorageFault, type StorageFaultReason, throwIfAborted, unlessAborted } from './fault.ts'
+import { checkLocal, measureLocal } from './local.ts'
+import type { StorageLocation } from './location.ts'
+import type { Usage } from './walk.ts'
+
+/** `check` only verifies that a location can be used. Of a Dropbox only the settings are checked. */
+export interface StorageTask {
+  readonly work: 'check' | 'measure'
+  readonly location: StorageLocation
+  readonly timeoutMs: number
+}
+
+/** The message of the thread in `remote-thread.ts`. */
+export type StorageTaskResult =
+  | { readonly usage: Usage | null }
+  | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
+
+/** Time for the start and the end of a thread. */
+const threadOverheadMs = 5_000
+
+/**
+ * Runs a task. S3 and SFTP run in a thread: decrypting a key can take seconds, and their clients block the
+ * event loop. Returns null for a check and for a Dropbox. Throws a `StorageFault`, or the reason of `signal`.
+ */
+export async function runStorageTask(task: StorageTask, signal: AbortSignal): Promise<Usage | null> {
+  const { location, timeoutMs } = task
+  const isIncomplete = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
+  if (isIncomplete) throw new StorageFault('incomplete')
+  const isThreaded = location.adapter === 's3' || location.adapter === 'sftp'
+  const limitMs = isThreaded ? timeoutMs + threadOverheadMs : timeoutMs
+  const run = isThreaded ? runInThread : runHere
+  return withAbortTimeout(signal, limitMs, limit => run(task, limit))
+}
+
+async function runInThread(task: StorageTask, signal: AbortSignal): Promise<Usage | null> {
+  throwIfAborted(signal)
+  const thread = new Worker(builtFile('src/library/storage/remote-thread.js'), { workerData: task })
+  try {
+    const result = await unlessAborted(
+      signal,
+      new Promise<StorageTaskResult>((resolve, reject) => {
+        thread.once('message', resolve)
+        thread.once('error', reject)
+        thread.once('exit', () => reject(new Error('the storage thread exited without a result')))
+      })
+    )
+    if ('fault' in result) throw new StorageFault(result.fault.reason, result.fault.code)
+    return result.usage
+  } finally {
+    await thread.terminate()
+  }
+}
+
+const toNothing = () => null
+
+/** Runs a task on this thread; see `runStorageTask`. */
+export async function runHere(
+  { work, location }: Omit<StorageTask, 'timeoutMs'>,
+  signal: AbortSignal
+): Promise<Usage | null> {
+  const { path } = location
+  const isCheck = work === 'check'
+  switch (location.adapter) {
+    case 'local':
+      return isCheck ? checkLocal(path, signal).then(toNothing) : measureLocal(path, signal)
+    case 's3': {
+      const { checkS3, measureS3 } = await loadS3()
+      return isCheck ? checkS3(location, signal).then(toNothing) : measureS3(location, path, signal)
+    }
+    case 'sftp': {
+      const { checkSftp, measureSftp } = await import('./sftp.ts')
+      return isCheck ? checkSftp(location, path, signal).then(toNothing) : measureSftp(location, path, signal)
+    }
+    case 'dropbox':
+      if (isCheck && location.authToken === '') throw new StorageFault('incomplete')
+      return null
+    default:
+      return location satisfies never
+  }
+}
+
+/** Loaded on demand: the client is large, and most installations do not need it. */
+async function loadS3() {
+  // The version is pinned, so its warning about later versions does not help an operator.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+  return import('./s3.ts')
+}

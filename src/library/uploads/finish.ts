@@ -1,0 +1,318 @@
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
+import { findStoredSongs, toStoredTarget } from '../../stores/db/library/stored-names.ts'
+import type { AudioFile } from '../media/audio-file.ts'
+import { readInThread } from '../media/read-in-thread.ts'
+import { UnusableFileError } from '../media/unusable-file.ts'
+import { changeStation } from '../../engine/change-station.ts'
+import { refillQueue } from '../../engine/queue/queue.ts'
+import { DeadlineExceeded, withDeadline } from '../../platform/runtime/deadline.ts'
+import { ApiError, codeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
+import { type FairSemaphore, openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
+import { StorageFault } from '../storage/fault.ts'
+import { findFile } from '../storage/file-store.ts'
+import { storedPath } from '../storage/media-folder.ts'
+import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
+import { isMoving, lockFiles } from './file-moves.ts'
+import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
+import type { UploadServices } from './services.ts'
+import { type SongContent, writeSong } from './song-content.ts'
+import { quotaExceeded, sizeOfReplaced, throwFailure, type Upload } from './uploads.ts'
+
+/** Files that are stored at once. */
+const limits = { total: 2, perOwner: 2, waitingPerOwner: 500, waiting: 1_000, waitMs: 60_000 }
+const semaphores = new WeakMap<Sql, FairSemaphore>()
+const retryAfterSeconds = 5
+
+/** How long an upload waits for another one of the same path, or until a file there has been moved. */
+const samePathWaitMs = 10_000
+const samePathPauseMs = 100
+
+/** Shorter than a transaction may be idle. */
+const statTimeoutMs = 5_000
+
+interface FinishOptions {
+  /** Runs in the transaction that adds the file to the library. */
+  readonly recordAudit?: (tx: Tx, mediaId: number) => Promise<void>
+}
+
+/** A file that was stored. */
+export interface FinishedUpload {
+  readonly mediaId: number
+  /** A sentence about what was left out of the file; empty if nothing was, or if it was stored before. */
+  readonly notice: string
+}
+
+/**
+ * Stores a file that was received completely, and adds it to the library and its playlists. Returns its media, also
+ * if it was stored before. `upload` must be leased (`withUpload`).
+ *
+ * The content is kept until the transaction is committed, so after a crash the same steps end with the same result. A file
+ * that is refused is removed, and its error is kept. After an error that may pass (503) it can be tried again.
+ */
+export async function finishUpload(
+  services: UploadServices,
+  upload: Upload,
+  options: FinishOptions = {}
+): Promise<FinishedUpload> {
+  if (upload.mediaId !== null && upload.state === 'done') return { mediaId: upload.mediaId, notice: '' }
+  throwFailure(upload)
+  const permit = await semaphoreOf(services.sql).acquire(String(upload.stationId), 0).permit
+  if (typeof permit === 'string')
+    throw new Overloaded(retryAfterSeconds, 'Too many files are being stored: try again later.')
+  try {
+    return await store(services, upload, options)
+  } catch (error) {
+    const shown = toCallerError(error, 'path', 'file')
+    if (shown instanceof ApiError && !(shown instanceof Overloaded))
+      await refuseUpload(services, upload, shown)
+    throw shown
+  } finally {
+    permit.release()
+  }
+}
+
+function semaphoreOf(sql: Sql): FairSemaphore {
+  const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
+  semaphores.set(sql, semaphore)
+  return semaphore
+}
+
+async function store(
+  services: UploadServices,
+  upload: Upload,
+  options: FinishOptions
+): Promise<FinishedUpload> {
+  const { config, log } = services
+  const { id } = upload
+  const content = await contentPath(config, id)
+  const { cover, coverNotice, ...song } = await readContent(services, upload, content)
+  const media = await openMediaStore(services, upload.stationId)
+  const path = upload.state === 'storing' ? upload.path : await reserve(services, upload, media)
+  const isReplaced = (await media.files.stat(path)) !== null
+  try {
+    const stored = await media.files.put(content, path, id)
+    const mediaId = await commit(services, { ...upload, path }, { media, stored, song, cover, options })
+    await removeContent(config, id).catch((error: unknown) =>
+      log.warn({ err: error, upload: id }, 'content of an upload not removed')
+    )
+    return { mediaId, notice: coverNotice }
+  } catch (error) {
+    const shown = toCallerError(error)
+    const isFinal = shown instanceof ApiError && !(shown instanceof Overloaded)
+    if (isFinal && !isReplaced)
+      await media.files
+        .remove(path)
+        .catch((failure: unknown) => log.warn({ err: failure, upload: id }, 'refused file not removed'))
+    throw error
+  }
+}
+
+async function readContent(
+  { config }: UploadServices,
+  { id, path }: Upload,
+  content: string
+): Promise<AudioFile> {
+  try {
+    return await readInThread({
+      path: content,
+      realRoots: [await uploadsFolder(config)],
+      name: basename(path)
+    })
+  } catch (error) {
+    if (!(error instanceof UnusableFileError)) throw error
+    if ((await receivedBytes(config, id)) === 0) return refuseFile('it is empty')
+    return refuseFile(error.message)
+  }
+}
+
+function refuseFile(reason: string): never {
+  throw ApiError.ofFields([fieldError('file', 'invalid_format', `cannot be used: ${reason}.`)])
+}
+
+/**
+ * Counts the size as used, without that of the file that is replaced, and takes the path. A smaller file frees nothing until the
+ * storage is measured: the old one is still there. Throws 507, 409 if another upload holds the path, 404 if it was ended.
+ * Returns the path at which the file is stored: a song or file of this name keeps its own.
+ */
+async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<string> {
+  const { id, lease, stationId, playlistIds } = upload
+  const sizeBytes = await receivedBytes(config, id)
+  const begin = (path: string) =>
+    sql.begin(async tx => {
+      await lockFiles(tx, media, [path])
+      if (await isMoving(tx, media, path)) return false
+      const others = await tx`
+        select from uploads where station_id = ${stationId} and state = 'storing' and id <> ${id}
+          and name_key(path) = name_key(${path})`
+      if (others.length > 0) return false
+      const { count } = await tx`
+        update uploads set state = 'storing', size_bytes = ${sizeBytes}, path = ${path},
+          playlist_ids = ${[...playlistIds]}::bigint[]
+        where id = ${id} and lease = ${lease}`
+      if (count === 0) throw new ApiError('not-found')
+      if (media.locationId === null) return true
+      // Nobody else can store a file at the path meanwhile.
+      const replacedBytes = await statWithin(media, path)
+      const addedBytes = Math.max(0, sizeBytes - replacedBytes)
+      const fits = await tx`
+        update storage_locations set used_bytes = used_bytes + ${addedBytes},
+          measure_at = least(measure_at, now() + interval '1 minute')
+        where id = ${media.locationId}
+          and (storage_quota_bytes = 0 or used_bytes + ${sizeBytes - replacedBytes} <= storage_quota_bytes)`
+      if (fits.count === 0) throw quotaExceeded()
+      return true
+    })
+  const endMs = performance.now() + samePathWaitMs
+  for (;;) {
+    const wanted = await findTarget(sql, upload, media)
+    const path = (await findFile(media.files, wanted))?.path ?? wanted
+    const isReserved = await begin(path).catch((error: unknown) => {
+      if (codeOf(error) !== '23505') throw error
+      return false
+    })
+    if (isReserved) return path
+    if (performance.now() > endMs)
+      throw new Overloaded(
+        retryAfterSeconds,
+        'Another file of this path is being stored or moved: try again later.'
+      )
+    await sleep(samePathPauseMs)
+  }
+}
+
+/** Like `sizeOfReplaced`, for an open transaction. */
+async function statWithin(media: MediaStore, path: string): Promise<number> {
+  try {
+    return await withDeadline(statTimeoutMs, 'reading the size of a file', () => sizeOfReplaced(media, path))
+  } catch (error) {
+    throw error instanceof DeadlineExceeded ? new StorageFault('timed_out') : error
+  }
+}
+
+interface StoredUpload extends SongContent {
+  readonly media: MediaStore
+  readonly options: FinishOptions
+}
+
+async function commit(
+  services: UploadServices,
+  upload: Upload,
+  { media, stored, song, cover, options }: StoredUpload
+): Promise<number> {
+  const { id, lease, stationId, playlistIds } = upload
+  return changeStation(services, stationId, async change => {
+    const { tx } = change
+    const path = await libraryPath(tx, stationId, upload.path, media.folder)
+    const [held] = await tx`
+      select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
+    if (!held) throw new ApiError('not-found')
+    const { mediaId, isNew, hasJoined } = await writeSong(change, path, { song, stored, cover })
+    const playlists = await tx<{ id: number }[]>`
+      select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
+        and source = 'songs' order by id`
+    for (const playlist of playlists) await appendEntries(tx, playlist.id, countOccurrences([mediaId]))
+    await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
+    await options.recordAudit?.(tx, mediaId)
+    if (!isNew || hasJoined || playlists.length > 0) await refillQueue(change)
+    return mediaId
+  })
+}
+
+/**
+ * The path of a file in the library: an import may have stored it with its folder, and in another form of the name. An
+ * unknown path is returned as it is.
+ */
+export async function libraryPath(
+  tx: Tx | Sql,
+  stationId: number,
+  path: string,
+  folder: string | null
+): Promise<string> {
+  const candidates = folder === null ? [path] : [join(folder, path), path]
+  const songs = await findStoredSongs(tx, stationId, candidates)
+  const found = candidates.flatMap(candidate => songs.get(candidate)?.path ?? [])
+  return found.find(each => candidates.includes(each)) ?? found[0] ?? path
+}
+
+/** Where a file of this name is stored: where its song, or as much of its folder as there is, has it already. */
+async function findTarget(
+  sql: Sql,
+  { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
+  { folder }: MediaStore
+): Promise<string> {
+  const known = await libraryPath(sql, stationId, path, folder)
+  return known === path ? toStoredTarget(sql, stationId, path) : (storedPath(known, folder) ?? path)
+}
+
+/**
+ * Ends an upload whose client cannot continue it, and removes what was received and stored, unless a song has the file. An
+ * upload that is done, or that the sweep is finishing, remains.
+ */
+export async function abandonUpload(
+  services: UploadServices,
+  { id, stationId }: Pick<Upload, 'id' | 'stationId'>
+): Promise<void> {
+  const { sql, config, log } = services
+  const [ended] = await sql<ReservedUpload[]>`
+    delete from uploads where id = ${id} and state <> 'done' and leased_until < now()
+    returning state, station_id as "stationId", path, size_bytes as "sizeBytes"`
+  if (!ended) return
+  await removeContent(config, id)
+  if (ended.state !== 'storing') return
+  try {
+    const media = await openMediaStore(services, stationId)
+    const path = await libraryPath(sql, stationId, ended.path, media.folder)
+    const [known] = await sql`select from media where station_id = ${stationId} and path = ${path}`
+    if (!known) await media.files.remove(ended.path)
+  } catch (error) {
+    log.warn({ err: error, upload: id }, 'file of an abandoned upload not removed')
+  }
+  await releaseBytes(services, sql, ended)
+}
+
+interface ReservedUpload extends Pick<Upload, 'state' | 'stationId' | 'path' | 'sizeBytes'> {}
+
+/**
+ * Frees what `reserve` has counted for a file that is not stored, beyond the file that is at its path now. If the storage does not
+ * respond, it stays counted until the storage is measured.
+ */
+async function releaseBytes(
+  services: UploadServices,
+  tx: Tx | Sql,
+  { stationId, path, sizeBytes }: ReservedUpload
+): Promise<void> {
+  const keptBytes = await openMediaStore(services, stationId)
+    .then(media => statWithin(media, path))
+    .catch((error: unknown) => {
+      services.log.warn({ err: error, station: stationId, path }, 'space of a refused upload not freed')
+      return sizeBytes
+    })
+  await tx`
+    update storage_locations set used_bytes = greatest(0, used_bytes - ${Math.max(0, sizeBytes - keptBytes)})
+    where id = (select media_storage_location_id from stations where id = ${stationId})`
+}
+
+/** Keeps the error of an upload, removes its content and no longer counts its size. */
+export async function refuseUpload(
+  services: UploadServices,
+  { id, lease }: Upload,
+  error: ApiError
+): Promise<void> {
+  const { sql, config } = services
+  const { kind, message, extraData } = error
+  await sql.begin(async tx => {
+    const [before] = await tx<ReservedUpload[]>`
+      select state, station_id as "stationId", path, size_bytes as "sizeBytes"
+      from uploads where id = ${id} and lease = ${lease} for update`
+    if (!before) return
+    await tx`
+      update uploads set state = 'failed', client_key = null, failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
+      where id = ${id}`
+    if (before.state === 'storing') await releaseBytes(services, tx, before)
+  })
+  await removeContent(config, id)
+}

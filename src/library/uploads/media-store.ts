@@ -1,0 +1,122 @@
+import { mkdir, realpath, stat } from 'node:fs/promises'
+
+import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
+import { ApiError, codeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
+import { StorageFault } from '../storage/fault.ts'
+import { FileExistsError, type FileStore } from '../storage/file-store.ts'
+import { openLocalFiles } from '../storage/local-files.ts'
+import { defaultFolder, resolveMediaFolder } from '../storage/media-folder.ts'
+import { openStoredSecret, recordColumns, type StoredLocation, toLocation } from '../storage/record.ts'
+import { openRemoteFiles } from '../storage/remote-files.ts'
+import type { UploadServices } from './services.ts'
+
+/** Where the media of a station are stored. */
+export interface MediaStore {
+  readonly files: FileStore
+  /** The folder as configured, if it is local: imports may have stored absolute paths below it. */
+  readonly folder: string | null
+  /** The real path of that folder; null if it is not local. */
+  readonly realFolder: string | null
+  /** Null: the station has no storage location, so its files are in DATA_DIR. */
+  readonly locationId: number | null
+  /** Names the storage: stations that share it have the same number. */
+  readonly storageId: number
+}
+
+type Services = Pick<UploadServices, 'sql' | 'config' | 'secrets'>
+
+/**
+ * Opens the media storage of a station. Throws 404 if there is no such station, and a `StorageFault` if a local folder
+ * cannot be used.
+ */
+export const openMediaStore = (services: Services, stationId: number): Promise<MediaStore> =>
+  openStore(services, stationId, 'media')
+
+/** Opens the storage of the recordings of a station. Throws like `openMediaStore`. */
+export const openRecordingStore = (services: Services, stationId: number): Promise<MediaStore> =>
+  openStore(services, stationId, 'recordings')
+
+async function openStore(
+  { sql, config, secrets }: Services,
+  stationId: number,
+  content: 'media' | 'recordings'
+): Promise<MediaStore> {
+  const [station] = await sql<{ locationId: number | null }[]>`
+    select ${sql(`${content}_storage_location_id`)} as "locationId" from stations
+    where id = ${stationId} and deleted_at is null`
+  if (!station) throw new ApiError('not-found')
+  const { locationId } = station
+  const storageId = locationId ?? -stationId
+  if (locationId === null) {
+    const folder = defaultFolder(stationId, config.DATA_DIR, content)
+    await mkdir(folder, { recursive: true })
+    const realFolder = await realpath(folder)
+    return { files: openLocalFiles(realFolder), folder, realFolder, locationId, storageId }
+  }
+  return { ...(await openStorageLocation({ sql, config, secrets }, locationId)), locationId, storageId }
+}
+
+/** Opens a storage location. Throws 404 if there is none with this id, and a `StorageFault` if a local folder cannot be used. */
+export async function openStorageLocation(
+  { sql, config, secrets }: Services,
+  locationId: number
+): Promise<Pick<MediaStore, 'files' | 'folder' | 'realFolder'>> {
+  const [row] = await sql<StoredLocation[]>`
+    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+  if (!row) throw new ApiError('not-found')
+  const location = toLocation(row, field => openStoredSecret(row, field, secrets))
+  switch (location.adapter) {
+    case 'local': {
+      const real = await resolveMediaFolder(location.path, config)
+      if (real === null) throw new StorageFault('denied')
+      const isFolder = await stat(real).then(
+        stats => stats.isDirectory(),
+        () => false
+      )
+      // A volume that is not mounted must not be filled where it would be.
+      if (!isFolder) throw new StorageFault('no_folder')
+      return { files: openLocalFiles(real), folder: location.path, realFolder: real }
+    }
+    case 's3':
+    case 'sftp':
+      return { files: openRemoteFiles(location), folder: null, realFolder: null }
+    case 'dropbox':
+      throw new ApiError('not-implemented', 'Files of a Dropbox cannot be read or changed.')
+    default:
+      return location satisfies never
+  }
+}
+
+/** Like `openMediaStore`, with errors of `toCallerError`. */
+export async function openUsableMediaStore(services: Services, stationId: number): Promise<MediaStore> {
+  try {
+    return await openMediaStore(services, stationId)
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
+/** Errors of a full disk, or of the quota of its user. */
+const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+/**
+ * The error for the caller of a failed operation on files; other errors are returned as they are. It names the field of the
+ * path, and for a full disk that of the content.
+ */
+export function toCallerError(error: unknown, field = 'path', contentField = field): unknown {
+  if (error instanceof StorageFault)
+    return new Overloaded(10, `The media storage cannot be used: ${error.message}`)
+  if (error instanceof FileExistsError)
+    return ApiError.ofFields(
+      [fieldError(field, 'duplicate', `cannot be used: a file or folder is in the way: ${error.message}`)],
+      'conflict'
+    )
+  if (error instanceof OutsideRootsError)
+    return ApiError.ofFields([fieldError(field, 'invalid_format', 'leads out of the media folder.')])
+  return fullCodes.has(codeOf(error))
+    ? ApiError.ofFields(
+        [fieldError(contentField, 'storage_full', 'cannot be stored: the disk is full.')],
+        'storage-full'
+      )
+    : error
+}

@@ -1,0 +1,113 @@
+import type { Playlist } from '../../../model/autodj/library.ts'
+import { buildTracks, cellAt, replaceTracks } from '../../../model/autodj/tracks.ts'
+import { readPlaylists } from './library.ts'
+import type { Tx } from '../sql.ts'
+import { mediaColumns, type PackedTracks, packedTracks, trackColumns, unpackTracks } from './tracks.ts'
+
+/** The ids of what changed in a library. */
+export interface LibraryChanges {
+  readonly playlists: ReadonlySet<number>
+  /** Whether past plays changed. */
+  readonly plays: boolean
+  readonly tracks: ReadonlySet<number>
+  readonly media: ReadonlySet<number>
+}
+
+/** With more changes, reading the whole library is faster. */
+const changesAtMost = 2_000
+
+/**
+ * Reads what changed in a library after a version. Returns null if the whole library must be read: the list
+ * is not complete, too long, or the version is not one of this database (a backup was restored).
+ */
+export async function readLibraryChanges(
+  tx: Tx,
+  stationId: number,
+  version: number
+): Promise<LibraryChanges | null> {
+  const rows = await tx<{ kind: keyof typeof kinds; id: number }[]>`
+    select kind, changed_id as id from library_changes
+    where station_id = ${stationId} and version > ${version}
+      and exists (select from library_changes where station_id = ${stationId} and version = ${version})
+    ${tx.unsafe(`limit ${changesAtMost + 1}`)}`
+  if (rows.length === 0 || rows.length > changesAtMost) return null
+  const changes = {
+    playlists: new Set<number>(),
+    plays: false,
+    tracks: new Set<number>(),
+    media: new Set<number>()
+  }
+  for (const { kind, id } of rows) {
+    const name = kinds[kind]
+    if (name === null) return null
+    if (name === 'playlists' && id === noPlaylist) changes.plays = true
+    else changes[name].add(id)
+  }
+  return changes
+}
+
+/** Listed as a changed playlist if past plays changed, because releases before 0.3.0 know no kind for them. */
+const noPlaylist = 0
+const kinds = { playlist: 'playlists', track: 'tracks', media: 'media', all: null } as const
+
+/** Reads what changed. Returns the playlists of the station; those without a change are the same objects. */
+export async function readChangedPlaylists(
+  tx: Tx,
+  stationId: number,
+  playlists: readonly Playlist[],
+  changes: LibraryChanges
+): Promise<readonly Playlist[]> {
+  const changedIds = [...changes.playlists]
+  const [read, tracks] = await Promise.all([
+    changedIds.length > 0
+      ? readPlaylists(tx, [stationId], { only: changedIds })
+      : new Map<number, Playlist[]>(),
+    readChangedTracks(tx, stationId, changes)
+  ])
+  const kept = playlists
+    .filter(({ id }) => !changes.playlists.has(id))
+    .map(playlist => replaceChanged(playlist, changes, tracks.get(playlist.id) ?? noTracks))
+  return [...kept, ...(read.get(stationId) ?? [])].toSorted((a, b) => a.id - b.id)
+}
+
+const noTracks = buildTracks([])
+
+function replaceChanged(playlist: Playlist, changes: LibraryChanges, fresh: Playlist['tracks']): Playlist {
+  const { ids, media } = playlist.tracks
+  const isReplaced = (index: number) =>
+    changes.tracks.has(cellAt(ids, index)) || changes.media.has(cellAt(media, index))
+  if (fresh.ids.length === 0 && !ids.some((_, index) => isReplaced(index))) return playlist
+  return { ...playlist, tracks: replaceTracks(playlist.tracks, isReplaced, fresh) }
+}
+
+/** Reads changed tracks and those with changed media, by playlist. Playlists that are read anyway are left out. */
+async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks, media }: LibraryChanges) {
+  if (tracks.size + media.size === 0) return new Map<number, Playlist['tracks']>()
+  // Joined row by row: otherwise Postgres might go through all tracks.
+  const lists = await tx<(PackedTracks & { playlistId: number })[]>`
+    select t.playlist_id as "playlistId", ${packedTracks(tx)}
+    from (
+      select unnest(${[...tracks]}::bigint[]) as id
+      union
+      select other.id from unnest(${[...media]}::bigint[]) as changed (id)
+      cross join lateral (
+        select id from playlist_tracks where media_id = changed.id or repeated_media_id = changed.id offset 0
+      ) other
+    ) changed
+    cross join lateral (
+      select ${trackColumns(tx)}, p.source = 'remote_url' as is_remote
+      from playlist_entries t join playlists p on p.id = t.playlist_id
+      where t.id = changed.id and p.station_id = ${stationId} and p.is_enabled and p.type <> 'custom'
+        and p.id <> all(${[...playlists]}::bigint[])
+      limit 1
+    ) t
+    cross join lateral (
+      select ${mediaColumns(tx)} from media m where id = t.media_id and station_id = ${stationId}
+        and (remote_playlist_id is not null) = t.is_remote
+      limit 1
+    ) m
+    group by t.playlist_id`
+  return new Map(
+    await Promise.all(lists.map(async list => [list.playlistId, await unpackTracks([list])] as const))
+  )
+}

@@ -1,0 +1,140 @@
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { type CountsBasis, newestRevision, type StationState } from '../../model/station/state.ts'
+import type { Trigger } from '../../model/station/triggers.ts'
+import type { RedisClient, ScriptKeys } from './connection.ts'
+import {
+  changedKey,
+  changesChannel,
+  countingKey,
+  endedSessionsKey,
+  identitiesKey,
+  openSessionsKey,
+  positionsKey,
+  sequenceKey,
+  shardOf,
+  stationKey,
+  unflushedKey
+} from './keys.ts'
+import { parsePosition } from './positions.ts'
+import { areCounts, decodeState, encodeState, ownSchema } from './state-schema.ts'
+
+/** `position` is empty if nothing is stored; `state` is null then, and if damaged or of another release. */
+export interface Stored {
+  readonly position: string
+  readonly state: StationState | null
+}
+
+/** Reads stored states, in the order of `stationIds`. */
+export async function readStored(redis: RedisClient, stationIds: readonly number[]): Promise<Stored[]> {
+  const fields = ['position', 'state', 'counts'] as const
+  const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), ...fields)))
+  return rows.map(([position, state, counts]) => ({
+    position: position ?? '',
+    state: position
+      ? decodeState(parseJson(state ?? ''), parsePosition(position), parseJson(counts ?? ''))
+      : null
+  }))
+}
+
+/** Reads states, in the order of `stationIds`; null if there is no readable one. */
+export async function readStates(redis: RedisClient, stationIds: readonly number[]) {
+  return (await readStored(redis, stationIds)).map(({ state }) => state)
+}
+
+/** A state to store. */
+export interface Commit {
+  /** Its offset and listeners are ignored: the script sets them. */
+  readonly state: StationState
+  readonly counts: CountsBasis
+  /** The position that was read before; empty if nothing was stored. */
+  readonly over: string
+  readonly triggers: readonly Trigger[]
+  /** The schema to write; default: that of this release. */
+  readonly schema?: number
+  /** Offsets up to this one were sent, even if Redis has a lower one. */
+  readonly sentOffset?: number
+}
+
+/**
+ * Stores a state if the stored one is still the one that was read, and publishes it. The new offset is above
+ * the stored one and `sentOffset`, and at least the time of Redis in Unix milliseconds; so it is above all
+ * offsets that were sent, also after Redis restored an old dump. Returns the state with its offset and its
+ * listeners; null if another process was faster or the station was deleted.
+ */
+export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
+  const { state, counts, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
+  const { stationId, epoch } = state
+  const stored = await redis.commitStation(
+    ...scriptKeys(stationId),
+    over,
+    Math.max(parsePosition(over).offset, sentOffset) + 1,
+    epoch,
+    `${newestRevision(state)}:${schema}`,
+    encodeState(state, schema),
+    stationId,
+    JSON.stringify(triggers),
+    JSON.stringify(counts),
+    engineTimeMs()
+  )
+  if (stored === null) return null
+  const listeners = parseJson(stored[1])
+  return { ...state, offset: Number(stored[0]), ...(areCounts(listeners) && { listeners }) }
+}
+
+/** Removes the state of a deleted station and notifies the servers. Later commits of it are refused. */
+export async function removeState(redis: RedisClient, stationId: number): Promise<void> {
+  const message = JSON.stringify({ stationId, position: '', triggers: [] })
+  await redis.forgetStation(...scriptKeys(stationId), stationId, message)
+}
+
+/** The keys of every script about a station. */
+export function scriptKeys(stationId: number): ScriptKeys {
+  const shard = shardOf(stationId)
+  return [
+    stationKey(stationId),
+    positionsKey(shard),
+    changedKey(shard),
+    sequenceKey(shard),
+    changesChannel(shard),
+    identitiesKey(stationId),
+    unflushedKey(shard),
+    countingKey(stationId),
+    openSessionsKey(stationId),
+    endedSessionsKey(shard)
+  ]
+}
+
+/** Removes the tombstone of a deleted station: its empty position. */
+export async function dropTombstone(redis: RedisClient, stationId: number): Promise<void> {
+  const shard = shardOf(stationId)
+  await redis.hdel(positionsKey(shard), String(stationId))
+  await redis.zrem(changedKey(shard), String(stationId))
+}
+
+/** Restores a lost position of a station. */
+export async function repairPosition(redis: RedisClient, stationId: number, position: string): Promise<void> {
+  await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
+}
+
+/** Reads the positions of a shard, by station id; empty for deleted stations. */
+export async function readPositions(redis: RedisClient, shard: number): Promise<Map<number, string>> {
+  const positions = await redis.hgetall(positionsKey(shard))
+  return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))
+}
+
+/** Reads the positions of stations that changed after a sequence number; empty for deleted ones. */
+export async function readChangedSince(redis: RedisClient, shard: number, sequence: number) {
+  const ids = await redis.zrangebyscore(changedKey(shard), `(${sequence}`, '+inf')
+  if (ids.length === 0) return new Map<number, string>()
+  const positions = await redis.hmget(positionsKey(shard), ...ids)
+  const entries = ids.map((id, index) => [Number(id), positions[index]] as const)
+  return new Map(entries.filter((entry): entry is [number, string] => typeof entry[1] === 'string'))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

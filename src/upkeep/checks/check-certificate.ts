@@ -1,0 +1,16 @@
+import { warnedDays } from '../alerts/certificate-alert.ts'
+import { readCertificateEnd } from '../../platform/outbound/certificate.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+
+const dayMs = 86_400_000
+
+/** Checks how long the certificate of BASE_URL is valid; nothing without TLS, or if it does not answer. */
+export async function checkCertificate(baseUrl: string): Promise<readonly Finding[]> {
+  const endMs = await readCertificateEnd(baseUrl)
+  if (endMs === null) return []
+  const days = Math.floor((endMs - Date.now()) / dayMs)
+  const message = `that of BASE_URL ${days < 0 ? 'was' : 'is'} valid until ${new Date(endMs).toISOString().slice(0, 10)}`
+  const advice = 'renew it (certbot renew), and let the proxy load it'
+  if (days < 0) return [problem('certificate', message, advice)]
+  return [days < warnedDays ? warning('certificate', message, advice) : ok('certificate', message)]
+}

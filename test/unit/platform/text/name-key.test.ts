@@ -1,0 +1,37 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { nameForms, nameKey } from '../../../../src/platform/text/name-key.ts'
+
+test('NFC and NFD have one key, names that differ in case or accents have not', () => {
+  expect(nameKey('Cafe\u0301.mp3')).toBe(nameKey('Caf\u00E9.mp3'))
+  expect(nameKey('Cafe.mp3')).not.toBe(nameKey('Caf\u00E9.mp3'))
+  expect(nameKey('caf\u00E9.mp3')).not.toBe(nameKey('Caf\u00E9.mp3'))
+})
+
+test('the forms of a path are those of its parts, as given first', () => {
+  expect(nameForms('a/b.mp3')).toEqual(['a/b.mp3'])
+  expect(nameForms('/\u00E9/o\u0308')).toEqual([
+    '/\u00E9/o\u0308',
+    '/\u00E9/\u00F6',
+    '/e\u0301/o\u0308',
+    '/e\u0301/\u00F6'
+  ])
+})
+
+test('forms are few, have one key and contain the path, its NFC and its NFD', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', '\u00E9', 'e\u0301', '\u1EBF', '\u00EA\u0301', '/', '\u212B')),
+      parts => {
+        const path = parts.join('')
+        const forms = nameForms(path)
+        expect(forms.length).toBeLessThanOrEqual(27)
+        expect(forms[0]).toBe(path)
+        expect(new Set(forms).size).toBe(forms.length)
+        expect(forms).toEqual(expect.arrayContaining([path.normalize('NFC'), path.normalize('NFD')]))
+        for (const form of forms) expect(nameKey(form)).toBe(nameKey(path))
+      }
+    )
+  )
+})
