@@ -18,15 +18,15 @@ const integration = {
   // A machine that others load can be late for any deadline once; what needed a second try is listed as such.
   retry: process.env['CI'] ? 1 : 0,
   // Many of these wait for time to pass, so four at a time keep two cores busy; more would only make each of them late.
-  // They do not run beside the properties, which would take the cores from those that measure how soon something happens.
-  // The crowds and kill loops of the deep tier need room.
+  // They do not run beside the properties, which would take the cores from those that measure how soon something
+  // happens. The crowds and kill loops of the deep tier need room.
   maxWorkers: isDeep ? 3 : 4,
   sequence: { groupOrder: 1 }
 }
 
 /**
- * openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does not have. A second
- * package `typescript` would take the place of `tsc`; this one only carries the library.
+ * openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does not have.
+ * A second package `typescript` would take the place of `tsc`; this one only carries the library.
  */
 const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
 
@@ -88,7 +88,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     sequence: { sequencer: Mixed },
     projects: [
-      // These files keep no state in modules, so they share processes: starting one per file takes longer than most files.
+      // These files keep no state in modules, so they share processes: starting one per file takes longer than most
+      // files.
       {
         test: {
           name: 'unit',

@@ -54,9 +54,10 @@ interface BodyAttack {
 }
 
 /**
- * Sends the largest bodies of the costliest shapes to every route that takes a body, one after the other, while another client
- * polls now playing. Each is sent once, to a server that was just started, since the first use of a function takes the longest. Returns
- * whether the event loop of the server never had 50 ms of CPU time without a pause: on a busy machine polls wait for the processor as well.
+ * Sends the largest bodies of the costliest shapes to every route that takes a body, one after the other, while another
+ * client polls now playing. Each is sent once, to a server that was just started, since the first use of a function
+ * takes the longest. Returns whether the event loop of the server never had 50 ms of CPU time without a pause: on a
+ * busy machine polls wait for the processor as well.
  */
 export async function attackWithBodies(program: Program, attack: BodyAttack): Promise<boolean> {
   const poller = await startPoller(`${program.baseUrl}/api/nowplaying/${attack.station}`)

@@ -76,8 +76,8 @@ interface LoadResult {
 }
 
 /**
- * Measures what attackers do to others, with the default limits: anonymous requests for a whole library (`PARTS=requests`), and bodies
- * that cost as much as possible (`PARTS=bodies`).
+ * Measures what attackers do to others, with the default limits: anonymous requests for a whole library
+ * (`PARTS=requests`), and bodies that cost as much as possible (`PARTS=bodies`).
  */
 export async function attack(): Promise<void> {
   const parts = selectParts(['requests', 'bodies'])

@@ -16,8 +16,8 @@ const port = 18_370
 const entry = 'src/commands/backup/main.js'
 
 /**
- * Backs up an installation whose stations play, and restores it to an empty database: `npm run bench -- backup`. `STATIONS` and
- * `PLAYS` change its size. Exits with 1 if a table has another number of rows.
+ * Backs up an installation whose stations play, and restores it to an empty database: `npm run bench -- backup`.
+ * `STATIONS` and `PLAYS` change its size. Exits with 1 if a table has another number of rows.
  */
 export async function backup(): Promise<void> {
   const stations = positiveInteger('STATIONS', 1_000)

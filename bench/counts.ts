@@ -37,11 +37,10 @@ const parts = ['single', 'list', 'rate', 'polled'] as const
 type Part = (typeof parts)[number]
 
 /**
- * Measures reports of listeners of which each changes a count: `npm run bench -- counts`. `single`: a request for
- * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate; `polled`: what the
- * pollers do with 100 answers of streaming servers at a time, without asking them, in this process. Prints the rate, the response
- * times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `RUNS`, `SECONDS` and
- * `PARTS` change the load.
+ * Measures reports of listeners of which each changes a count: `npm run bench -- counts`. `single`: a request for each
+ * report; `list`: requests with 100 stations; `rate`: single reports at a constant rate; `polled`: what the pollers do
+ * with 100 answers of streaming servers at a time, without asking them, in this process. Prints the rate, the response
+ * times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `RUNS`, `SECONDS` and `PARTS` change the load.
  */
 export async function counts(): Promise<void> {
   const rows: string[][] = []

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 
 import { readProcess, readProcessTree } from '../test/support/process-tree.ts'
 
-/** Returns the CPU seconds of a process and its descendants so far, by role. One that has ended has that of its parent. Linux only. */
+/**
+ * Returns the CPU seconds of a process and its descendants so far, by role. One that has ended has that of its parent.
+ * Linux only.
+ */
 export function readCpuByRole(rootPid: number): Record<string, number> {
   const totals: Record<string, number> = {}
   for (const { command, seconds, endedSeconds } of readProcessTree(rootPid)) {

@@ -11,7 +11,9 @@ export interface GrowthPoint {
   readonly values: readonly number[]
 }
 
-/** Draws the medians by size as `plots/{file}.svg`, if there are several sizes. `of` names what is counted by the sizes. */
+/**
+ * Draws the medians by size as `plots/{file}.svg`, if there are several sizes. `of` names what is counted by the sizes.
+ */
 export async function drawGrowth(
   file: string,
   labels: { readonly title: string; readonly unit: string; readonly of?: string },

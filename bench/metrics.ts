@@ -15,12 +15,12 @@ import { findTool } from './tools.ts'
 import { runWrk } from './wrk.ts'
 
 /**
- * Measures what metrics cost: `npm run bench -- metrics` runs pairs with `METRICS_PORT`, scraped every 10 seconds as
- * in `ops/prometheus`, and without it (`SCRAPE_SECONDS`). Both of a pair are started anew, and run under the same load at the same time on the same core, so that
- * whatever slows the machine slows both. `get` and `push`: the CPU of a server per request and per frame. `steps`: the
- * CPU of the whole program per step. `PAIRS` sets the number of pairs. `BASELINE` names the folder of another version
- * that was built (`npm run build`): it runs instead of this one without metrics. With `BASELINE=same` neither has
- * metrics, which shows how far two equal programs differ.
+ * Measures what metrics cost: `npm run bench -- metrics` runs pairs with `METRICS_PORT`, scraped every 10 seconds as in
+ * `ops/prometheus`, and without it (`SCRAPE_SECONDS`). Both of a pair are started anew, and run under the same load at
+ * the same time on the same core, so that whatever slows the machine slows both. `get` and `push`: the CPU of a server
+ * per request and per frame. `steps`: the CPU of the whole program per step. `PAIRS` sets the number of pairs.
+ * `BASELINE` names the folder of another version that was built (`npm run build`): it runs instead of this one without
+ * metrics. With `BASELINE=same` neither has metrics, which shows how far two equal programs differ.
  */
 export async function metrics(): Promise<void> {
   const parts = selectParts(['get', 'push', 'steps'])

@@ -24,9 +24,9 @@ import { printTable } from './table.ts'
 const port = 18_360
 
 /**
- * Takes over a generated AzuraCast from a `.tgz` while Cuewire runs, and compares its answers: `npm run bench -- migrate`.
- * `STATIONS`, `SONGS` and `PLAYS` change its size, `PARTS` selects runs. Exits with 1 if a row is missing, or if an answer differs
- * that docs/azuracast.md does not list.
+ * Takes over a generated AzuraCast from a `.tgz` while Cuewire runs, and compares its answers: `npm run bench --
+ * migrate`. `STATIONS`, `SONGS` and `PLAYS` change its size, `PARTS` selects runs. Exits with 1 if a row is missing, or
+ * if an answer differs that docs/azuracast.md does not list.
  */
 export async function migrate(): Promise<void> {
   const sizes = {

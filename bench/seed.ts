@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 
 /**
- * Fills an empty database with identical stations of one playlist each. Every station is in the middle of a
- * song and has three more in the queue. The ends of the songs are spread evenly over one song length from
- * `dueInMs` after the libraries are written; `delaysMs` delays them station by station. The history has `played` earlier songs.
- * Returns when the first song ends, in ms since 1970.
+ * Fills an empty database with identical stations of one playlist each. Every station is in the middle of a song and
+ * has three more in the queue. The ends of the songs are spread evenly over one song length from `dueInMs` after the
+ * libraries are written; `delaysMs` delays them station by station. The history has `played` earlier songs. Returns
+ * when the first song ends, in ms since 1970.
  */
 export async function seedStations(
   sql: postgres.Sql,

@@ -1,7 +1,8 @@
 /**
- * Loaded into the processes of a benchmark with `NODE_OPTIONS=--import`: appends a line to the file `<pid>` in the folder `STALL_FOLDER` for
- * each time that the event loop had no pause for more than 5 ms: its end in Unix milliseconds, the CPU time of the thread, and the
- * time that passed, both in milliseconds. Only the latter grows when other programs use the processor. Linux only.
+ * Loaded into the processes of a benchmark with `NODE_OPTIONS=--import`: appends a line to the file `<pid>` in the
+ * folder `STALL_FOLDER` for each time that the event loop had no pause for more than 5 ms: its end in Unix
+ * milliseconds, the CPU time of the thread, and the time that passed, both in milliseconds. Only the latter grows when
+ * other programs use the processor. Linux only.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'

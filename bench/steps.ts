@@ -12,16 +12,16 @@ import { formatNumber, formatSpread, quantile, sortAscending } from './statistic
 import { printTable } from './table.ts'
 
 /**
- * Measures the steps of the playout: a step ends a song and starts the next. `npm run bench -- steps` starts the
- * whole program with an empty data folder for each run and subscribes to a sample of the stations as player
- * widgets do. Lateness is the time from the due time of a step to its WebSocket frame.
+ * Measures the steps of the playout: a step ends a song and starts the next. `npm run bench -- steps` starts the whole
+ * program with an empty data folder for each run and subscribes to a sample of the stations as player widgets do.
+ * Lateness is the time from the due time of a step to its WebSocket frame.
  *
- * `cost`: the CPU of a step by process, at 200 steps a second (`RATE`), after every library was loaded.
- * `rate`: the highest rate with a p99 of the lateness under 100 ms. Groups of stations begin to play one after
- * the other, so the rate grows by 100 steps a second with each group.
+ * `cost`: the CPU of a step by process, at 200 steps a second (`RATE`), after every library was loaded. `rate`: the
+ * highest rate with a p99 of the lateness under 100 ms. Groups of stations begin to play one after the other, so the
+ * rate grows by 100 steps a second with each group.
  *
- * `PERIODS` sets how many periods are measured of each run (default 1), because 100,000 stations take half an hour
- * to begin. `TRACKS` sets the number of songs of a station. `PORT` sets the port, so that two versions can be measured at
+ * `PERIODS` sets how many periods are measured of each run (default 1), because 100,000 stations take half an hour to
+ * begin. `TRACKS` sets the number of songs of a station. `PORT` sets the port, so that two versions can be measured at
  * the same time.
  */
 const stationsOf = {
@@ -79,7 +79,10 @@ export function measureStepCost(stations: number, options: CostOptions = {}): Pr
   return withSteps(stations, options, measureCost)
 }
 
-/** Starts stations, and calls `measure` when every station has played a song of this process, so its library is in memory. */
+/**
+ * Starts stations, and calls `measure` when every station has played a song of this process, so its library is in
+ * memory.
+ */
 function withSteps<Result>(
   stations: number,
   { stepsPerSecond: perSecond = stepsPerSecond, ...rest }: CostOptions,
@@ -173,7 +176,10 @@ async function measureRate({ sql, listener, songMs, firstDueMs }: RunningStation
   return p99
 }
 
-/** Stations load their libraries when they begin, and play a song more before they count. The first steps of a process are slow. */
+/**
+ * Stations load their libraries when they begin, and play a song more before they count. The first steps of a process
+ * are slow.
+ */
 const warmUpMs = (songMs: number) => Math.max(2 * songMs, 10_000)
 
 /** How long each rate lasts. */

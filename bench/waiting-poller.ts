@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * The other client of `npm run bench -- attack`, in a process of its own, so that what sends bodies does not delay it. Polls a URL without
- * pause, and answers each message with the longest wait since the last one, in milliseconds.
+ * The other client of `npm run bench -- attack`, in a process of its own, so that what sends bodies does not delay it.
+ * Polls a URL without pause, and answers each message with the longest wait since the last one, in milliseconds.
  */
 const { url }: { url: string } = JSON.parse(process.argv[2] ?? '{}')
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })

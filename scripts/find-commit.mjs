@@ -8,8 +8,8 @@ const archived = '$Format:%h$'
 const isCommit = text => /^[0-9a-f]{7,40}(\.dirty)?$/.test(text)
 
 /**
- * Returns the commit of a project folder in seven digits or a few more, with `.dirty` if files differ from it; empty if it is
- * unknown. `COMMIT` in the environment names it where there is no repository, as in the build of an image.
+ * Returns the commit of a project folder in seven digits or a few more, with `.dirty` if files differ from it; empty if
+ * it is unknown. `COMMIT` in the environment names it where there is no repository, as in the build of an image.
  *
  * @param {string} folder
  * @param {Readonly<Record<string, string | undefined>>} [env]

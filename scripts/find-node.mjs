@@ -11,8 +11,8 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { chooseBinding, explainNoBinding } from './uws-binding.mjs'
 
 /**
- * The packages that hold this Node, with the checksums of the registry. Its major version is the newest with a binary for
- * each supported glibc. All Node versions that people use have one on macOS.
+ * The packages that hold this Node, with the checksums of the registry. Its major version is the newest with a binary
+ * for each supported glibc. All Node versions that people use have one on macOS.
  */
 const other = {
   version: '22.23.3',
@@ -71,8 +71,8 @@ function cacheFolder() {
 }
 
 /**
- * Downloads the package, verifies it, and puts `node` into the folder. Packages that install Node need install scripts, which
- * npm forbids or allows by options that differ between its versions. Returns the problem; null if there is none.
+ * Downloads the package, verifies it, and puts `node` into the folder. Packages that install Node need install scripts,
+ * which npm forbids or allows by options that differ between its versions. Returns the problem; null if there is none.
  */
 function download({ name, version, integrity }, folder) {
   let work

@@ -1,6 +1,6 @@
 /**
- * Sets up Icecast and Liquidsoap for a station of a running Cuewire: `node scripts/radio-setup.mjs`. Sets the
- * backend of the station to `liquidsoap` and writes the configuration of both into a folder:
+ * Sets up Icecast and Liquidsoap for a station of a running Cuewire: `node scripts/radio-setup.mjs`. Sets the backend
+ * of the station to `liquidsoap` and writes the configuration of both into a folder:
  *
  *     icecast2 -c FOLDER/icecast.xml
  *     set -a; . FOLDER/liquidsoap.env; liquidsoap FOLDER/station.liq

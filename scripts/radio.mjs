@@ -1,7 +1,7 @@
 /**
- * Runs a radio beside `npm start`: `npm run radio`. Sets up and starts Icecast, Liquidsoap and its standby for a station
- * until Ctrl-C, and prints where to listen. Uses the Cuewire that runs on this machine, or that of `DATA_DIR` or
- * `CUEWIRE_URL`; the other variables are those of `radio-setup.mjs`, and:
+ * Runs a radio beside `npm start`: `npm run radio`. Sets up and starts Icecast, Liquidsoap and its standby for a
+ * station until Ctrl-C, and prints where to listen. Uses the Cuewire that runs on this machine, or that of `DATA_DIR`
+ * or `CUEWIRE_URL`; the other variables are those of `radio-setup.mjs`, and:
  *
  *     ICECAST LIQUIDSOAP        icecast2, icecast; liquidsoap   the programs
  *     ICECAST_PORT HARBOR_PORT  8000 8005                       or the next free ports
@@ -238,8 +238,8 @@ function readVariables(file) {
 }
 
 /**
- * Runs a program, and starts it again when it ends. Resolves when it was stopped. `findFault` is called when it has ended soon,
- * and throws if it always will.
+ * Runs a program, and starts it again when it ends. Resolves when it was stopped. `findFault` is called when it has
+ * ended soon, and throws if it always will.
  */
 async function keepRunning(name, [command, ...args], { folder, env: variables, findFault }) {
   let isFirst = true

@@ -5,8 +5,8 @@
  *     cuewire-0.3.0-linux-x64.tar.gz           dist, the packages that it loads, bin, scripts, ops, docs
  *     cuewire-0.3.0-linux-x64.tar.gz.sha256    its checksum, for `sha256sum --check` and `cuewire upgrade`
  *
- * A tarball has one folder, `cuewire-0.3.0+abc1234`, with the checksums of its files in SHA256SUMS. The same commit and Node
- * result in the same bytes.
+ * A tarball has one folder, `cuewire-0.3.0+abc1234`, with the checksums of its files in SHA256SUMS. The same commit and
+ * Node result in the same bytes.
  *
  *     --out FOLDER       another folder
  *     --modules FOLDER   these installed packages instead of those that npm downloads

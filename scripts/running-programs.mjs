@@ -51,8 +51,8 @@ export function isAlive(pid) {
 }
 
 /**
- * Chooses the program to work with: that of `DATA_DIR` or `CUEWIRE_URL` if they are set, else the only one that runs. Returns
- * null if none runs. Throws if several run.
+ * Chooses the program to work with: that of `DATA_DIR` or `CUEWIRE_URL` if they are set, else the only one that runs.
+ * Returns null if none runs. Throws if several run.
  */
 export async function chooseProgram(env = process.env) {
   const programs = await findPrograms(env)

@@ -1,9 +1,10 @@
 /**
- * Installs the release of a tarball beside the running one, or returns to the one before: `cuewire upgrade`. Uses only Node,
- * tar, and systemctl if it is there.
+ * Installs the release of a tarball beside the running one, or returns to the one before: `cuewire upgrade`. Uses only
+ * Node, tar, and systemctl if it is there.
  *
- * The release that runs is the one that the link leads to (`/opt/cuewire`). Everything before the link is replaced leaves it
- * and its release alone, and everything can be repeated: after a kill at any moment, the same command finishes the work.
+ * The release that runs is the one that the link leads to (`/opt/cuewire`). Everything before the link is replaced
+ * leaves it and its release alone, and everything can be repeated: after a kill at any moment, the same command
+ * finishes the work.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

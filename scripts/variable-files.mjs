@@ -14,8 +14,8 @@ export const secretNames = [
 const maxBytes = 65_536
 
 /**
- * Returns the values of the secrets that an environment names a file for, and what is wrong with others, without values. An
- * empty variable counts as unset.
+ * Returns the values of the secrets that an environment names a file for, and what is wrong with others, without
+ * values. An empty variable counts as unset.
  */
 export function readVariableFiles(env) {
   const values = {}

@@ -102,7 +102,9 @@ const origins = v.pipe(
   )
 )
 
-/** Without the default port and a slash at the end, which browsers do not send. Other texts are returned as they are. */
+/**
+ * Without the default port and a slash at the end, which browsers do not send. Other texts are returned as they are.
+ */
 function toOrigin(text: string): string {
   const url = parseUrl(text)
   const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol)
@@ -222,8 +224,9 @@ export function shownSettings(config: Config) {
 export const variableNames = Object.keys(schema.entries)
 
 /**
- * Parses the configuration of an environment. An empty variable counts as unset; a secret may be in the file that `NAME_FILE`
- * names. Throws an `OperatorError` that names every invalid variable, without values, since some are secret.
+ * Parses the configuration of an environment. An empty variable counts as unset; a secret may be in the file that
+ * `NAME_FILE` names. Throws an `OperatorError` that names every invalid variable, without values, since some are
+ * secret.
  */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const files = readVariableFiles(env)

@@ -20,8 +20,8 @@ export interface MistypedVariable {
 }
 
 /**
- * Finds variables of an environment that nothing reads, and whose names are almost that of one of ours which is not set:
- * `DRAIN_SECOND`, `CUEWIRE_DRAIN_SECONDS`.
+ * Finds variables of an environment that nothing reads, and whose names are almost that of one of ours which is not
+ * set: `DRAIN_SECOND`, `CUEWIRE_DRAIN_SECONDS`.
  */
 export function findMistypedVariables(
   env: Readonly<Record<string, string | undefined>>,

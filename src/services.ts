@@ -128,8 +128,8 @@ export async function openServices(
 }
 
 /**
- * Warns if Postgres has too few connections for all processes. Checks a second time, because a process that was killed just before
- * still counts for a while. Returns the function that stops it.
+ * Warns if Postgres has too few connections for all processes. Checks a second time, because a process that was killed
+ * just before still counts for a while. Returns the function that stops it.
  */
 function warnOfConnectionShortage(sql: Sql, log: Logger): () => void {
   const find = () => findConnectionShortage(sql).catch(() => null)

@@ -25,8 +25,8 @@ import type { UploadServices } from '../src/library/uploads/services.ts'
 import { sweepUploads } from '../src/library/uploads/sweep.ts'
 
 /**
- * Writes a file every second, whose age a health check reads. It says that the process works, whatever stations and stores do:
- * a new process would not help them. The age of the last sweep is a metric.
+ * Writes a file every second, whose age a health check reads. It says that the process works, whatever stations and
+ * stores do: a new process would not help them. The age of the last sweep is a metric.
  */
 export function startHeartbeat(path: string, log: Logger) {
   return repeat(() => writeFile(path, ''), { pauseMs: 1_000, log, failure: 'heartbeat not written' })

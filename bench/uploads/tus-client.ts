@@ -112,7 +112,9 @@ function send(url: string, headers: Record<string, string>, { piece, length, byt
 
 const fastSliceBytes = 64 * 1024
 
-/** Sends a body as fast as possible, but in small pieces: one large write would occupy the core of those that measure. */
+/**
+ * Sends a body as fast as possible, but in small pieces: one large write would occupy the core of those that measure.
+ */
 async function sendFast(sent: ClientRequest, piece: Buffer): Promise<void> {
   function* slices() {
     for (let offset = 0; offset < piece.length; offset += fastSliceBytes)

@@ -23,9 +23,9 @@ const bytesPerSecond = 'MBIT' in process.env ? positiveInteger('MBIT', 1) * 125_
 const stores = ['disk', 'bucket'] as const
 
 /**
- * Uploads files with tus, four at a time, while a poller polls, 200 sockets get pushes, and connections are cut:
- * `npm run bench -- uploads`. `FILES` and `MB` change the files, `PARTS=disk,bucket` where they are stored, `MBIT` the
- * rate of each connection in megabits a second (default: as fast as possible). Exits with 1 if a file is not there once.
+ * Uploads files with tus, four at a time, while a poller polls, 200 sockets get pushes, and connections are cut: `npm
+ * run bench -- uploads`. `FILES` and `MB` change the files, `PARTS=disk,bucket` where they are stored, `MBIT` the rate
+ * of each connection in megabits a second (default: as fast as possible). Exits with 1 if a file is not there once.
  */
 export async function uploads(): Promise<void> {
   const rows: string[][] = []

@@ -27,9 +27,10 @@ export interface CommandPool {
 }
 
 /**
- * Opens, and usually migrates, the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
- * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. Without DATA_DIR,
- * the choice is reported on `stderr`. `use` gets the pool and the DATA_DIR that belongs to it. Throws an `OperatorError` if several run.
+ * Opens, and usually migrates, the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR,
+ * else, without a DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it
+ * starts and stops. Without DATA_DIR, the choice is reported on `stderr`. `use` gets the pool and the DATA_DIR that
+ * belongs to it. Throws an `OperatorError` if several run.
  */
 export async function withCommandDatabase<Result>(
   config: Config,
@@ -56,8 +57,8 @@ export interface CommandStores {
 }
 
 /**
- * Finds the stores of DATABASE_URL and REDIS_URL, else of the Cuewire that runs with this DATA_DIR, else, without a DATA_DIR, of the
- * only one that runs on this machine, which is reported on `stderr`. Returns null if none runs.
+ * Finds the stores of DATABASE_URL and REDIS_URL, else of the Cuewire that runs with this DATA_DIR, else, without a
+ * DATA_DIR, of the only one that runs on this machine, which is reported on `stderr`. Returns null if none runs.
  */
 export async function findCommandStores(
   config: Config,
@@ -79,7 +80,10 @@ const findProgram = (env: CommandContext['env']) =>
     throw new OperatorError(String(error instanceof Error ? error.message : error), { cause: error })
   })
 
-/** Opens a pool, checks that Postgres is usable, migrates the database unless told otherwise, and closes the pool afterwards. */
+/**
+ * Opens a pool, checks that Postgres is usable, migrates the database unless told otherwise, and closes the pool
+ * afterwards.
+ */
 export async function withConnection<Result>(
   url: string,
   { migrates = true, place = {}, ...pool }: CommandPool,

@@ -21,8 +21,8 @@ export async function raiseSharedCount(tx: Tx): Promise<void> {
 }
 
 /**
- * Raises the revisions of stations that do not show the newest shared fact, in up to `maxBatches` batches. Calls `onRaised` with
- * the ids of each batch.
+ * Raises the revisions of stations that do not show the newest shared fact, in up to `maxBatches` batches. Calls
+ * `onRaised` with the ids of each batch.
  */
 export async function raiseRevisions(
   services: Pick<PlayoutServices, 'sql' | 'stationFaults'>,

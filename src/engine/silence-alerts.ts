@@ -36,8 +36,8 @@ const alerts = {
 
 /**
  * Notifies operators once of each station that was on air and is silent, or whose playout does not call any more, and
- * resolves the alerts of those that play again. `upForMs`: how long this process has been running. `rotation` chooses the
- * stations that are checked. Returns the number of alerts.
+ * resolves the alerts of those that play again. `upForMs`: how long this process has been running. `rotation` chooses
+ * the stations that are checked. Returns the number of alerts.
  */
 export async function raiseSilenceAlerts(
   sql: Sql,

@@ -75,8 +75,8 @@ function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise
 }
 
 /**
- * Advances stations whose current play meets a condition, and returns how many did not fail. With an order and a literal
- * limit, Postgres plans to read the end of an index instead of all current plays.
+ * Advances stations whose current play meets a condition, and returns how many did not fail. With an order and a
+ * literal limit, Postgres plans to read the end of an index instead of all current plays.
  */
 async function advancePlays(
   services: PlayoutServices,

@@ -4,8 +4,8 @@ import type { PlayoutServices } from './services.ts'
 const maxStations = 500
 
 /**
- * Notes the stations whose time zone this Node does not know, and which it therefore reads as UTC: the zone may have been
- * written by a release or a Node with other time zone data. Returns 0, because it changes no record.
+ * Notes the stations whose time zone this Node does not know, and which it therefore reads as UTC: the zone may have
+ * been written by a release or a Node with other time zone data. Returns 0, because it changes no record.
  */
 export async function noteUnknownZones({
   sql,

@@ -12,10 +12,10 @@ interface AccessLogOptions {
 type Handler = (res: HttpResponse, req: HttpRequest) => void | Promise<void>
 
 /**
- * Makes an app log a line for each request when its response ends: method, path without the query, status (0: the client
- * disconnected before it), milliseconds until its last byte was handed over, bytes of the body, address. Streams and long
- * polls are logged when they end, WebSockets when they begin. To be called before handlers are registered; without the
- * call, requests cost nothing.
+ * Makes an app log a line for each request when its response ends: method, path without the query, status (0: the
+ * client disconnected before it), milliseconds until its last byte was handed over, bytes of the body, address. Streams
+ * and long polls are logged when they end, WebSockets when they begin. To be called before handlers are registered;
+ * without the call, requests cost nothing.
  */
 export function logAccess(app: TemplatedApp, options: AccessLogOptions): void {
   const observe =

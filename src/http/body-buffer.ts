@@ -8,8 +8,8 @@ const blockBytes = 256 * 1024
 const maxBlocks = 64
 
 /**
- * Memory of bodies. It is used again: new memory for each chunk would be 80 MB of garbage a second, for which V8 collects all
- * garbage three times a second, 10 ms each, and lets more than 64 MB wait for it.
+ * Memory of bodies. It is used again: new memory for each chunk would be 80 MB of garbage a second, for which V8
+ * collects all garbage three times a second, 10 ms each, and lets more than 64 MB wait for it.
  */
 interface Block {
   readonly memory: Buffer
@@ -39,7 +39,9 @@ export type OpenSpool = () => number
 export interface BodyBuffer {
   /** Copies a chunk. Throws the error of the file. */
   readonly add: (chunk: Buffer) => void
-  /** The next bytes, which are valid until the next call; null if there are none. Rejects with the error of the file. */
+  /**
+   * The next bytes, which are valid until the next call; null if there are none. Rejects with the error of the file.
+   */
   readonly read: () => Promise<Uint8Array | null>
   /** The number of bytes that were not read. */
   readonly unreadBytes: () => number
@@ -52,8 +54,8 @@ let totalUnreadBytes = 0
 export const unreadBytesOfAll = (): number => totalUnreadBytes
 
 /**
- * Holds the bytes of a body that have arrived and were not read: in memory as long as there is some, and then in a file. It is written
- * at once, because a sender on a fast network cannot be stopped at once (see `incoming-stream.ts`).
+ * Holds the bytes of a body that have arrived and were not read: in memory as long as there is some, and then in a
+ * file. It is written at once, because a sender on a fast network cannot be stopped at once (see `incoming-stream.ts`).
  */
 export function openBodyBuffer(openSpool: OpenSpool): BodyBuffer {
   const blocks: Block[] = []

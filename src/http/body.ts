@@ -36,7 +36,9 @@ export function openCompletion(): ReceivedBody & { readonly end: () => void } {
   }
 }
 
-/** Receives a body that nobody reads; null if there is none. Must be called before the uWebSockets.js handler returns. */
+/**
+ * Receives a body that nobody reads; null if there is none. Must be called before the uWebSockets.js handler returns.
+ */
 export function dropBody(res: HttpResponse, req: HttpRequest): ReceivedBody | null {
   if (!(Number(req.getHeader('content-length')) > 0) && !isChunked(req)) return null
   const completion = openCompletion()

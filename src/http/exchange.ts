@@ -73,7 +73,9 @@ export interface Exchange {
   group: string
   /** The methods of its path, for a 405. */
   allow: string
-  /** The end of the request, by `performance.now()`; null: the response is not measured, because it waits for a change. */
+  /**
+   * The end of the request, by `performance.now()`; null: the response is not measured, because it waits for a change.
+   */
   startedAtMs: number | null
   isOpen: boolean
   isDeferred: boolean
@@ -242,9 +244,9 @@ function send(exchange: Exchange, response: OutgoingResponse): void {
 const isBodyUnread = ({ body }: Exchange) => body?.isComplete() === false
 
 /**
- * Sends a response once the packet of the request has been parsed (see `isChunked` in `body.ts`). The body is received first, for a
- * while, if the response ends the connection: bytes that were not read reset it, and the client may lose the response. Also for a proxy,
- * since some drop a response that comes while they send the body (Caddy over HTTP/1.1).
+ * Sends a response once the packet of the request has been parsed (see `isChunked` in `body.ts`). The body is received
+ * first, for a while, if the response ends the connection: bytes that were not read reset it, and the client may lose
+ * the response. Also for a proxy, since some drop a response that comes while they send the body (Caddy over HTTP/1.1).
  */
 async function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): Promise<void> {
   defer(exchange)
@@ -270,7 +272,8 @@ function writeCorked(
   const { res, head, group, startedAtMs } = exchange
   responses.inc({ group, status: String(status) })
   if (startedAtMs !== null) measure(exchange, performance.now() - startedAtMs, status)
-  // A client that still sends would be reset, so it is asked to close the connection. uWebSockets.js drops the rest of the body.
+  // A client that still sends would be reset, so it is asked to close the connection. uWebSockets.js drops the rest of
+  // the body.
   const isUnread = isBodyUnread(exchange)
   const mustClose = close || (exchange.server.isDraining() && !isUnread)
   const { pathHeaders, ignoredFields } = exchange

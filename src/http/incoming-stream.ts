@@ -5,13 +5,14 @@ import { enterTurns, leaveTurns, mustWait, resumeInTurn } from './receive-turns.
 import type { BodyStream } from './route.ts'
 
 /*
- * uWebSockets.js reads a connection again as long as its 512 KB of memory are filled at once, even if it is paused. A sender on a fast
- * network can neither be stopped before that, nor may it be cut off, so what it sends goes to a file if it is much (`body-buffer.ts`).
+ * uWebSockets.js reads a connection again as long as its 512 KB of memory are filled at once, even if it is paused. A
+ * sender on a fast network can neither be stopped before that, nor may it be cut off, so what it sends goes to a file
+ * if it is much (`body-buffer.ts`).
  */
 
 /**
- * Above this, the connection is not read until the handler has taken the bytes and its turn has come. It is little, so that few
- * connections are read at once: each may deliver megabytes if the event loop was late.
+ * Above this, the connection is not read until the handler has taken the bytes and its turn has come. It is little, so
+ * that few connections are read at once: each may deliver megabytes if the event loop was late.
  */
 const maxBufferedBytes = 64 * 1024
 const idleTimeoutMs = 30_000
@@ -38,8 +39,8 @@ export interface IncomingStreamOptions {
 }
 
 /**
- * Receives a body in pieces, as fast as the handler reads them and other requests allow. Must be called before the handler of
- * uWebSockets.js returns, because the first bytes may arrive then.
+ * Receives a body in pieces, as fast as the handler reads them and other requests allow. Must be called before the
+ * handler of uWebSockets.js returns, because the first bytes may arrive then.
  */
 export function openIncomingStream(
   res: BodyConnection,
@@ -78,8 +79,8 @@ export function openIncomingStream(
   const mayUse = () => !completion.isComplete() && !isAborted && !isReleased
 
   /**
-   * Does nothing once the body is complete. Its client waits for the response, but uWebSockets.js closes a resumed connection that
-   * sends nothing for 10 seconds. `release` resumes it for the next request.
+   * Does nothing once the body is complete. Its client waits for the response, but uWebSockets.js closes a resumed
+   * connection that sends nothing for 10 seconds. `release` resumes it for the next request.
    */
   const resumeBody = () => {
     if (!isPaused || !mayUse()) return

@@ -44,8 +44,8 @@ async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads a form with at most one file, which `onFile` receives while it arrives. Returns the fields. Throws 400 for a body that
- * is not such a form, with the field of the file if it is cut off.
+ * Reads a form with at most one file, which `onFile` receives while it arrives. Returns the fields. Throws 400 for a
+ * body that is not such a form, with the field of the file if it is cut off.
  */
 export async function readMultipart(
   stream: BodyStream,

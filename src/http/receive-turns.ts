@@ -3,9 +3,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { unreadBytesOfAll } from './body-buffer.ts'
 
 /*
- * Bodies that are received in pieces share the event loop with all other requests. A connection that is resumed can send megabytes before
- * it can be paused again, so connections are resumed one after the other, none while too much is unread, and later while the event loop
- * is late, since other requests wait then.
+ * Bodies that are received in pieces share the event loop with all other requests. A connection that is resumed can
+ * send megabytes before it can be paused again, so connections are resumed one after the other, none while too much is
+ * unread, and later while the event loop is late, since other requests wait then.
  */
 
 const maxUnreadBytes = 32 * 1024 * 1024

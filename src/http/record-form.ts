@@ -9,8 +9,9 @@ const maxDepth = 8
 const maxNameLength = 500
 
 /**
- * Reads the fields of a form as a record, as PHP does: `a[b]` is a member, `a[]` and `a[0]` are elements of a list. Texts become
- * what the schema declares: numbers, true and false, and null where they are empty. Throws 400 for a form that is no record.
+ * Reads the fields of a form as a record, as PHP does: `a[b]` is a member, `a[]` and `a[0]` are elements of a list.
+ * Texts become what the schema declares: numbers, true and false, and null where they are empty. Throws 400 for a form
+ * that is no record.
  */
 export function parseRecordForm(fields: URLSearchParams, schema: JsonSchema): unknown {
   assertNames(fields)

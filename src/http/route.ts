@@ -15,8 +15,8 @@ export interface Request {
   readonly headers: Readonly<Record<string, string>>
   /**
    * The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=` or `?token=`, where it may be a
-   * listen token; otherwise the session of the cookie (see `credentials.ts`); empty without either. Routes that are not public take
-   * the query as `takesKeyInQuery` of `ServeOptions` says.
+   * listen token; otherwise the session of the cookie (see `credentials.ts`); empty without either. Routes that are not
+   * public take the query as `takesKeyInQuery` of `ServeOptions` says.
    */
   readonly apiKey: string
   /** The `Host` header: `radio.example.com:8080`; empty without one. */
@@ -38,8 +38,8 @@ export interface BodyStream {
   /** The length of the body; null if it is chunked. */
   readonly size: number | null
   /**
-   * The next bytes, at least one, which are valid until the next call; null at the end. Rejects if the client leaves or is silent
-   * for too long.
+   * The next bytes, at least one, which are valid until the next call; null at the end. Rejects if the client leaves or
+   * is silent for too long.
    */
   readonly read: () => Promise<Uint8Array | null>
   /** Sets `X-Ignored-Fields` of the response, also if it is an error. */
@@ -59,7 +59,10 @@ export interface FileToSend {
   readonly size: number
 }
 
-/** A response. At most one of `value`, `body`, `file`, `source`, `document`, `longList` and `later` provides its content. */
+/**
+ * A response. At most one of `value`, `body`, `file`, `source`, `document`, `longList` and `later` provides its
+ * content.
+ */
 export interface Reply {
   /** The default is 200. */
   readonly status?: number

@@ -28,8 +28,8 @@ import type { Admitted, Received, Reply, Request, Route } from './route.ts'
 export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContext, 'log'>> {
   readonly log: ServerContext['log']
   /**
-   * Decides who sends a request and how it is handled. Called before the body is read; throws `ApiError` if the caller may not send
-   * it. If it returns no promise, synchronous handlers respond in the same tick.
+   * Decides who sends a request and how it is handled. Called before the body is read; throws `ApiError` if the caller
+   * may not send it. If it returns no promise, synchronous handlers respond in the same tick.
    */
   readonly admit: (request: Request, route: R) => Admitted | Promise<Admitted>
   readonly addressOf: ResolveAddress
@@ -63,8 +63,8 @@ interface Target<R extends Route> {
 }
 
 /**
- * Handles every HTTP request that no earlier handler of `app` takes, in stages, each of which may end it with an error: find the
- * route (404, 405), read the head, admit the caller (403), receive the body (415, 413, 400), handle.
+ * Handles every HTTP request that no earlier handler of `app` takes, in stages, each of which may end it with an error:
+ * find the route (404, 405), read the head, admit the caller (403), receive the body (415, 413, 400), handle.
  */
 export function serveRoutes<R extends Route>(
   app: TemplatedApp,

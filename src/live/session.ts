@@ -22,8 +22,8 @@ export interface Transport {
   /** Number of unsent bytes, as far as it is known. */
   readonly waitingBytes: () => number
   /**
-   * Sends a last frame unless it is null, and closes after the buffered frames were sent, if the transport allows it. Not in
-   * a cork: when that of a WebSocket ends, uWebSockets.js does not close the connection.
+   * Sends a last frame unless it is null, and closes after the buffered frames were sent, if the transport allows it.
+   * Not in a cork: when that of a WebSocket ends, uWebSockets.js does not close the connection.
    */
   readonly close: (code: number, reason: string, last: Frame | null) => void
   /** Sends the frames of `action` in as few packets as possible. */

@@ -8,8 +8,8 @@ import { ApiError } from '../platform/runtime/errors.ts'
 import { pageRoute } from './page.ts'
 
 /*
- * The addresses of mounts that now playing shows, as AzuraCast has them. A reverse proxy usually passes them to the streaming
- * server; without one they are redirected.
+ * The addresses of mounts that now playing shows, as AzuraCast has them. A reverse proxy usually passes them to the
+ * streaming server; without one they are redirected.
  */
 
 interface MountAddresses {

@@ -80,9 +80,9 @@ export function parseAgent(userAgent: string): Agent {
 }
 
 /**
- * Streaming servers, as they name themselves to the server whose stream they relay: a name alone, with a version or with a
- * word for a server. Players mention one after their own name (`WinampMPEG/5.66, Ultravox/2.1`) or have a longer one
- * (`ShoutcastPlayer`, `Icecast Client`).
+ * Streaming servers, as they name themselves to the server whose stream they relay: a name alone, with a version or
+ * with a word for a server. Players mention one after their own name (`WinampMPEG/5.66, Ultravox/2.1`) or have a longer
+ * one (`ShoutcastPlayer`, `Icecast Client`).
  */
 const streamingServers = new RegExp(
   '^(?:ais/|(?:icecast|shoutcast|ultravox|dnas|liquidsoap|rsas|rocket streaming(?: audio)?|steamcast|wowza(?: ?streaming ?engine)?)' +
@@ -91,8 +91,8 @@ const streamingServers = new RegExp(
 )
 
 /**
- * Whether a user agent is that of a streaming server. It relays the stream to listeners of its own, who are counted there,
- * and is no listener itself.
+ * Whether a user agent is that of a streaming server. It relays the stream to listeners of its own, who are counted
+ * there, and is no listener itself.
  */
 export const isStreamingServer = (userAgent: string): boolean => streamingServers.test(userAgent.trimStart())
 

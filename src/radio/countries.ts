@@ -19,8 +19,8 @@ const maxBytes = 512 * 1024 * 1024
 const checkMs = 60_000
 
 /**
- * Reads a database in the format of MaxMind (GeoLite2, GeoIP2 or DB-IP; countries or cities). Throws an error with a reason
- * for the operator if it cannot be used.
+ * Reads a database in the format of MaxMind (GeoLite2, GeoIP2 or DB-IP; countries or cities). Throws an error with a
+ * reason for the operator if it cannot be used.
  */
 export async function readCountries(path: string): Promise<Countries> {
   const reader = await openReader(path)

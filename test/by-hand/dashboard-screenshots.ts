@@ -60,7 +60,10 @@ async function listForms({ ask }: Program, station: string) {
 const isShownInOthers = ({ device, scheme }: (typeof sights)[number]) =>
   (device === 'desktop') === (scheme === 'light')
 
-/** Waits until a page has loaded. Of the media, all folders are shown; of the first steps, those of a station on the air. */
+/**
+ * Waits until a page has loaded. Of the media, all folders are shown; of the first steps, those of a station on the
+ * air.
+ */
 async function untilShown(page: Page): Promise<void> {
   await page.locator('view-loader > :not([aria-busy])').first().waitFor()
   await expect.poll(() => page.locator('main p[aria-busy=true]').count(), { timeout: 10_000 }).toBe(0)

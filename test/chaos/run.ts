@@ -205,7 +205,8 @@ async function judgeWrites(checked: Checked): Promise<void> {
 }
 
 /**
- * The time spans in which a fault affects plays, of one station or (null) of all. If the clock of Postgres jumped, the shifted spans as well.
+ * The time spans in which a fault affects plays, of one station or (null) of all. If the clock of Postgres jumped, the
+ * shifted spans as well.
  */
 function spansOf({ kind }: Fault, stationId: number | null, fromMs: number, toMs: number): DisturbedSpan[] {
   if (keepsPlaysOnTime.has(kind)) return []

@@ -141,8 +141,8 @@ function openTus(): Way {
 }
 
 /**
- * Sends files to a server that is killed meanwhile. Clients try again until their files are accepted. Each must then be stored whole and
- * once.
+ * Sends files to a server that is killed meanwhile. Clients try again until their files are accepted. Each must then be
+ * stored whole and once.
  */
 export async function uploadUnderKill(rig: Rig, fault: Fault, signal: AbortSignal): Promise<Violation[]> {
   const { sql, servers } = rig

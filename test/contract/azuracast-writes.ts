@@ -13,7 +13,10 @@ export type Filled<Value> = Value | ((known: Known) => Value)
 export interface WriteStep {
   /** The operation, as in the tables of docs/azuracast.md. */
   readonly call: string
-  /** Values of parameters of its path. By default, what is known by the part of the path before: `{playlist}` after `/playlist/`. */
+  /**
+   * Values of parameters of its path. By default, what is known by the part of the path before: `{playlist}` after
+   * `/playlist/`.
+   */
   readonly params?: Readonly<Record<string, string>>
   readonly body?: Filled<Json | FormData | Buffer>
   /** What to remember of the answer: the name in `Known`, and the member. */
@@ -570,7 +573,10 @@ export const writeGroups: Readonly<Record<string, readonly WriteStep[]>> = {
   ]
 }
 
-/** Writes that need a playout, a mail server or a session of their own: the test that shows their effect, and a part of its text. */
+/**
+ * Writes that need a playout, a mail server or a session of their own: the test that shows their effect, and a part of
+ * its text.
+ */
 export const writesTestedElsewhere: Readonly<Record<string, readonly [file: string, part: string]>> = {
   'PUT /admin/debug/clear-cache': ['installation', '/api/admin/debug/clear-cache'],
   'PUT /admin/debug/station/{station_id}/clearqueue': ['installation', 'urls.clearQueueUrl'],

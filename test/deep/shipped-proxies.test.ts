@@ -109,7 +109,10 @@ function collect(response: IncomingMessage) {
   return async (part: string) => waitFor(() => text.includes(part) && text, { deadlineMs: 5_000, what: part })
 }
 
-/** A subscribe message for 128 stations, the most that a client may have, which makes a query of more than the 8 KB of nginx' default. */
+/**
+ * A subscribe message for 128 stations, the most that a client may have, which makes a query of more than the 8 KB of
+ * nginx' default.
+ */
 const subscribeTo = ({ station }: World) => {
   const others = Array.from({ length: 127 }, (_, index) => `station:${String(index).padStart(20, 'x')}`)
   const names = [`station:${station.name}`, ...others]

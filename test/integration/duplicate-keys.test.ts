@@ -32,7 +32,10 @@ const readKeys = (sql: Sql) => sql<{ id: number; title: number; artists: number[
 /** The keys that release 0.2.0 stored for `Alpha, The`. */
 const formerKeys = ['alpha', 'the'].map(titleKey)
 
-/** Stations with songs of an artist whose keys release 0.2.0 stored, and of others; their ids alternate between the stations. */
+/**
+ * Stations with songs of an artist whose keys release 0.2.0 stored, and of others; their ids alternate between the
+ * stations.
+ */
 async function seedFormerSongs(sql: Sql, { stations, songs }: { stations: number; songs: number }) {
   const ids = (await seedStations(sql, { stations, tracks: 0 })).map(({ id }) => id)
   await sql`

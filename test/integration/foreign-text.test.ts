@@ -11,7 +11,9 @@ import { toneWav } from '../support/tone.ts'
 const latin = (text: string) => Buffer.from(text, 'latin1')
 const lost = '\uFFFD'
 
-/** The bytes of a title, the charset that is named for them, and the title. Half of them are tested in the quick tier. */
+/**
+ * The bytes of a title, the charset that is named for them, and the title. Half of them are tested in the quick tier.
+ */
 const allTitles = [
   ['windows-1252', null, latin('Caf\xE9 \x80'), 'Café €'],
   ['iso-8859-1', 'iso-8859-1', latin('Don\x92t'), 'Don’t'],

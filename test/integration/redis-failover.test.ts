@@ -86,7 +86,10 @@ async function openScenario({ databaseUrl, redisUrl }: Stores, stationId: number
         what: 'the server to be ready'
       })
     },
-    /** Stops changing, and expects that all changes are stored and shown, on the connections that were open all the time. */
+    /**
+     * Stops changing, and expects that all changes are stored and shown, on the connections that were open all the
+     * time.
+     */
     expectNothingLost: async () => {
       await stopChanging()
       const history = await readHistory(program.sql, stationId)

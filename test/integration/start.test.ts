@@ -243,8 +243,8 @@ const askPostgres = async (config: Config) => checkPostgres(config.DATABASE_URL 
 const withWrongPassword = (url: string) => url.replace(/:[0-9a-f]+@/, ':wrong@')
 
 /**
- * Returns the error of a check with these variables. With `boots`, and always in the deep tier, a whole program must end
- * with the same line.
+ * Returns the error of a check with these variables. With `boots`, and always in the deep tier, a whole program must
+ * end with the same line.
  */
 async function messageOf(
   variables: Readonly<Record<string, string>>,

@@ -65,8 +65,8 @@ export const typicalCallers: readonly CallerKind[] = [
 ]
 
 /**
- * A selection of routes for a quick run: two of each kind that the authorizer distinguishes, and all public ones, since their
- * handlers check access themselves.
+ * A selection of routes for a quick run: two of each kind that the authorizer distinguishes, and all public ones, since
+ * their handlers check access themselves.
  */
 export const typicalRoutes: readonly AnyRoute[] = everyRoute.filter((route, index) => {
   const kind = kindOf(route)

@@ -14,8 +14,8 @@ export interface Certificate {
 const run = promisify(execFile)
 
 /**
- * Creates an authority and a certificate that it signs for these names and addresses, as `DNS:localhost` or `IP:127.0.0.1`. `hash`:
- * that of the signature.
+ * Creates an authority and a certificate that it signs for these names and addresses, as `DNS:localhost` or
+ * `IP:127.0.0.1`. `hash`: that of the signature.
  */
 export async function createCertificate(
   names: readonly string[],

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { cpuOfTree } from './cpu-of-processes.ts'
 
 /*
- * With TEST_PROFILE=FILE each test file appends one line of JSON to it: wall seconds, and CPU seconds of its worker and of
- * all processes below. `services.ts` adds what the shared services used.
+ * With TEST_PROFILE=FILE each test file appends one line of JSON to it: wall seconds, and CPU seconds of its worker and
+ * of all processes below. `services.ts` adds what the shared services used.
  */
 
 const target = process.env['TEST_PROFILE']

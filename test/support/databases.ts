@@ -96,9 +96,9 @@ async function empty({ own }: Copy): Promise<boolean> {
 }
 
 /**
- * Adds a function to a migrated database for the copies of `openDatabases`. It empties all tables but the roles of
- * the program, restarts their sequences, and returns whether the schema and the names of the migrations are unchanged. Deleting a few
- * rows takes a tenth of the time of `truncate`, which creates new files for a table, its indexes and all
+ * Adds a function to a migrated database for the copies of `openDatabases`. It empties all tables but the roles of the
+ * program, restarts their sequences, and returns whether the schema and the names of the migrations are unchanged.
+ * Deleting a few rows takes a tenth of the time of `truncate`, which creates new files for a table, its indexes and all
  * tables that refer to it.
  */
 export async function prepareTemplate(sql: postgres.Sql): Promise<void> {

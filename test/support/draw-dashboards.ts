@@ -4,8 +4,8 @@ import { savePicture, showWhole } from './pictures.ts'
 import type { Prometheus, Series } from './prometheus.ts'
 
 /*
- * Draws the dashboards of `ops/grafana` with what a Prometheus answers to their queries. Grafana itself is not needed, so
- * colors and axes differ from what it shows.
+ * Draws the dashboards of `ops/grafana` with what a Prometheus answers to their queries. Grafana itself is not needed,
+ * so colors and axes differ from what it shows.
  */
 
 const width = 1_200
@@ -13,7 +13,9 @@ const width = 1_200
 const rowPixels = 34
 const columns = 24
 
-/** Saves a picture of each dashboard, with the last `forSeconds` seconds. `prepare` replaces the variables of a query. */
+/**
+ * Saves a picture of each dashboard, with the last `forSeconds` seconds. `prepare` replaces the variables of a query.
+ */
 export async function drawDashboards(
   prometheus: Prometheus,
   forSeconds: number,

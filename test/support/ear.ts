@@ -71,8 +71,8 @@ export async function readEar(page: Page): Promise<EarReport> {
 }
 
 /**
- * Frequencies that were heard for `leastMs` or longer, with the times at which they began. A sound that goes on after silence,
- * because the player had to buffer, is the same one.
+ * Frequencies that were heard for `leastMs` or longer, with the times at which they began. A sound that goes on after
+ * silence, because the player had to buffer, is the same one.
  */
 export function stableSounds({ heard }: EarReport, leastMs: number): readonly Moment[] {
   return heard

@@ -16,7 +16,8 @@ interface LogLine {
 }
 
 /**
- * Starts a process until the end of the test. Returns the lines of its log, the same as text, and other output, which grow.
+ * Starts a process until the end of the test. Returns the lines of its log, the same as text, and other output, which
+ * grow.
  */
 export async function startLogged(entry: string, variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, wordsFor(entry), {

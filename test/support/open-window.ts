@@ -7,8 +7,8 @@ function clockTime(ms: number): number {
 }
 
 /**
- * The times of a schedule in UTC that includes now and the next two hours. One from 0 to 2359 ends a minute before midnight, and a
- * test in that minute would fail.
+ * The times of a schedule in UTC that includes now and the next two hours. One from 0 to 2359 ends a minute before
+ * midnight, and a test in that minute would fail.
  */
 export function openWindow() {
   const nowMs = Date.now()

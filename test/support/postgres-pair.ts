@@ -25,8 +25,8 @@ export interface PostgresPair extends AsyncDisposable {
 }
 
 /**
- * Starts a Postgres of its own with further settings, which are lines of its configuration. A standby needs as many connections as
- * the cluster was created with.
+ * Starts a Postgres of its own with further settings, which are lines of its configuration. A standby needs as many
+ * connections as the cluster was created with.
  */
 export async function startConfiguredPostgres(folder: string, port: number, settings: readonly string[]) {
   const data = join(folder, 'data')

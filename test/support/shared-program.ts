@@ -41,8 +41,8 @@ export async function openProgram(
 const vacuumMs = 10_000
 
 /**
- * The tests' Postgres has no autovacuum, and the stations of all files play on: without vacuum, the search for silent stations
- * passes over thousands of their former rows, and takes half a core after some minutes.
+ * The tests' Postgres has no autovacuum, and the stations of all files play on: without vacuum, the search for silent
+ * stations passes over thousands of their former rows, and takes half a core after some minutes.
  */
 function keepVacuumed({ sql }: Program): () => Promise<void> {
   const life = new AbortController()

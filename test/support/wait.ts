@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * The factor of all deadlines: machines of a CI service share their cores with others, and are late. Elsewhere deadlines hold as
- * they are written.
+ * The factor of all deadlines: machines of a CI service share their cores with others, and are late. Elsewhere
+ * deadlines hold as they are written.
  */
 export const patience = process.env['CI'] ? 3 : 1
 
 /**
- * Calls the condition repeatedly, every 20 ms at first and every 150 ms later, until it returns a truthy
- * value, and returns that. At the deadline, times `patience`, it throws an error with the description and the last error of the
+ * Calls the condition repeatedly, every 20 ms at first and every 150 ms later, until it returns a truthy value, and
+ * returns that. At the deadline, times `patience`, it throws an error with the description and the last error of the
  * condition.
  */
 export async function waitFor<Value>(

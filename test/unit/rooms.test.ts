@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 /*
- * What the files of each folder may import beside those of the folder. A folder that is not listed belongs to the listed one around
- * it; `*` is any package. The rooms of `src` rest on each other: each imports only what is above it.
+ * What the files of each folder may import beside those of the folder. A folder that is not listed belongs to the
+ * listed one around it; `*` is any package. The rooms of `src` rest on each other: each imports only what is above it.
  */
 const rules = `
 src/platform/runtime     src/platform/text src/platform/process *

@@ -27,8 +27,8 @@ export interface FollowOptions {
   /** A key with access to a private station. It is sent in headers and messages, never in an address. */
   readonly apiKey?: string
   /**
-   * A listen token for a private station, or a function that gets one from your website. The function is called before the
-   * first connection, before the token expires, and after the server refused a token.
+   * A listen token for a private station, or a function that gets one from your website. The function is called before
+   * the first connection, before the token expires, and after the server refused a token.
    */
   readonly token?: string | (() => Promise<ListenToken>)
   /** The transports to try, in this order. Default: all. */
@@ -37,8 +37,8 @@ export interface FollowOptions {
   readonly staleAfterMs?: number
   /**
    * Returns how many seconds the sound that the listener hears is behind the live edge; 0 while nothing plays. If it is
-   * given, the document, the events and the progress are those of what is heard: they are held back for that time, up to
-   * 120 seconds. It is called several times a second.
+   * given, the document, the events and the progress are those of what is heard: they are held back for that time, up
+   * to 120 seconds. It is called several times a second.
    */
   readonly delay?: () => number
   /** The document to start with, from a page that the server rendered. */
@@ -72,7 +72,10 @@ export interface Snapshot {
   readonly reason: Reason | null
   /** The transport of the connection; null while there is none. */
   readonly via: Transport | null
-  /** The newest document, or with `delay` the one of what is heard; null before the first one. It is current while the status is `live`. */
+  /**
+   * The newest document, or with `delay` the one of what is heard; null before the first one. It is current while the
+   * status is `live`.
+   */
   readonly np: NowPlaying | null
   /** When the document was last known to be current, by `Date.now()`; null if never. */
   readonly trueAtMs: number | null
@@ -108,7 +111,9 @@ export interface Follower {
   progress(): Progress | null
   /** The server's clock, in milliseconds. */
   serverTimeMs(): number
-  /** Retries at once, for when the network is back or somebody has signed in. In pages the first happens automatically. */
+  /**
+   * Retries at once, for when the network is back or somebody has signed in. In pages the first happens automatically.
+   */
   wake(): void
   /** Stops following. */
   close(): void

@@ -33,8 +33,8 @@ const tokenFor = ({ token }: Access, { station }: Pick<NowPlaying, 'station'>) =
   typeof token === 'string' && !station.is_public ? token : ''
 
 /**
- * The address of a cover, with the key or listen token of a private station. Returns an empty text for addresses of other
- * servers, which elements do not contact.
+ * The address of a cover, with the key or listen token of a private station. Returns an empty text for addresses of
+ * other servers, which elements do not contact.
  */
 export function artUrl(address: string, access: Access, np: Pick<NowPlaying, 'station'>): string {
   if (!URL.canParse(address)) return ''

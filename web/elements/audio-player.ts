@@ -1,8 +1,8 @@
 import type { Stream } from './streams.ts'
 
 /**
- * `retrying`: the stream has failed several times, and is tried again until it plays or is stopped. `missing`: the station
- * has no streaming server. `forbidden`: the Content-Security-Policy of the page blocks the stream.
+ * `retrying`: the stream has failed several times, and is tried again until it plays or is stopped. `missing`: the
+ * station has no streaming server. `forbidden`: the Content-Security-Policy of the page blocks the stream.
  */
 export type SoundState = 'silent' | 'starting' | 'playing' | 'retrying' | 'missing' | 'forbidden'
 
@@ -35,7 +35,9 @@ export type AttachHls = (url: string, onFailure: () => void) => Promise<HlsAttac
 /** Returns whether no streaming server has the stream at an address, so that retries are in vain. */
 export type IsMissing = (url: string) => Promise<boolean>
 
-/** The backoff doubles from retry to retry, up to the longest. Jitter of a quarter spreads the listeners of a server. */
+/**
+ * The backoff doubles from retry to retry, up to the longest. Jitter of a quarter spreads the listeners of a server.
+ */
 const firstBackoffMs = 1_000
 const maxBackoffMs = 20_000
 /** After so many failures in a row the listener is told that the stream does not respond. */
@@ -55,9 +57,9 @@ export const isActive = (sound: SoundState) =>
 export type AudioPlayer = ReturnType<typeof openAudioPlayer>
 
 /**
- * Plays one stream at a time, and tries again for as long as the listener wants to hear it. `onChange` is called when `sound`
- * or `volume` changes. `attachHls` connects the output with an HLS stream; `isMissing` is asked about another stream that fails
- * before it was heard.
+ * Plays one stream at a time, and tries again for as long as the listener wants to hear it. `onChange` is called when
+ * `sound` or `volume` changes. `attachHls` connects the output with an HLS stream; `isMissing` is asked about another
+ * stream that fails before it was heard.
  */
 export function openAudioPlayer(
   output: AudioOutput,
@@ -217,8 +219,8 @@ export function openAudioPlayer(
     /** Whether the browser may be able to play a media type. */
     canPlay: (type: string) => output.canPlayType(type) !== '',
     /**
-     * How many seconds the sound is behind the live edge; 0 before it is heard. While the sound is interrupted, the delay
-     * before it.
+     * How many seconds the sound is behind the live edge; 0 before it is heard. While the sound is interrupted, the
+     * delay before it.
      */
     delay(): number {
       if (sound === 'playing') {

@@ -13,8 +13,8 @@ interface HlsOptions {
 const timeoutMs = 5_000
 
 /**
- * Plays an HLS stream in a media element. Its delay is the time of the server minus the program date time of what plays.
- * Without program date times, it is the distance to the live edge.
+ * Plays an HLS stream in a media element. Its delay is the time of the server minus the program date time of what
+ * plays. Without program date times, it is the distance to the live edge.
  */
 export function attachHls(
   media: HTMLMediaElement,

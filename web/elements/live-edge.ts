@@ -23,9 +23,9 @@ const probeMs = 250
 const probesAtMost = 60
 
 /**
- * Finds the live edge of a stream whose playlist has no program date times. A playlist is loaded up to the length of a segment
- * after the segment has appeared, always by the same time if both periods are equal. So the playlist is requested
- * more often for a moment, until the next segment appears. The earliest appearance in the last minute counts.
+ * Finds the live edge of a stream whose playlist has no program date times. A playlist is loaded up to the length of a
+ * segment after the segment has appeared, always by the same time if both periods are equal. So the playlist is
+ * requested more often for a moment, until the next segment appears. The earliest appearance in the last minute counts.
  */
 export function openLiveEdge({ now, wait, fetchText }: LiveEdgeDeps) {
   /** The edge at time 0 of the clock. */

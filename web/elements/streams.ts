@@ -56,7 +56,8 @@ const checkTimeoutMs = 3_000
 
 /**
  * Whether Cuewire itself answers at the address of a stream that there is none: then no proxy passes the address to a
- * streaming server, and the station has none with a public address. A streaming server without the mount does not answer in JSON.
+ * streaming server, and the station has none with a public address. A streaming server without the mount does not
+ * answer in JSON.
  */
 export async function isMissingStream(url: string): Promise<boolean> {
   if (!URL.canParse(url) || !new URL(url).pathname.includes('/listen/')) return false

@@ -87,9 +87,9 @@ const alive = apiRoute('GET', '/api/health/live', 'public', {
 })
 
 /**
- * A server without Redis is ready nevertheless: it serves the newest states it has, and without Redis all
- * servers would be taken out of service at once. `live_state` reports it. One that reached a node which refuses writes, as
- * after a failover, is not ready: others may have reached the node that takes them.
+ * A server without Redis is ready nevertheless: it serves the newest states it has, and without Redis all servers would
+ * be taken out of service at once. `live_state` reports it. One that reached a node which refuses writes, as after a
+ * failover, is not ready: others may have reached the node that takes them.
  */
 const ready = apiRoute('GET', '/api/health/ready', 'public', {
   id: 'getReadiness',

@@ -4,10 +4,10 @@ import { readCookie } from '../../http/credentials.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 
 /*
- * A browser in which a user has signed in keeps a cookie that says so, also after the session has ended. It gives no access: it
- * only tells the owner of an account from others who try passwords. The cookie has one part for each of the last users:
- * base64url of the user (6 bytes), the expiry in Unix seconds (5), a random id (9) and an HMAC-SHA256 of these and of the hash of
- * the password, so that it ends with the password.
+ * A browser in which a user has signed in keeps a cookie that says so, also after the session has ended. It gives no
+ * access: it only tells the owner of an account from others who try passwords. The cookie has one part for each of the
+ * last users: base64url of the user (6 bytes), the expiry in Unix seconds (5), a random id (9) and an HMAC-SHA256 of
+ * these and of the hash of the password, so that it ends with the password.
  */
 
 /** The user of a known device. `passwordHash`: null without a password. */

@@ -6,8 +6,8 @@ import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
 import { openTurnQueue, type WaitingAttempt } from './turn-queue.ts'
 
 /*
- * The bound on the passwords that can be tried for an account, from whatever addresses. It never refuses an account: beyond
- * the burst, attempts wait for their turn, in the order of `openTurnQueue`.
+ * The bound on the passwords that can be tried for an account, from whatever addresses. It never refuses an account:
+ * beyond the burst, attempts wait for their turn, in the order of `openTurnQueue`.
  */
 
 interface Attempt extends WaitingAttempt {
@@ -19,8 +19,8 @@ interface Attempt extends WaitingAttempt {
 const browserWaitMs = 20_000
 
 /**
- * Opens a bound of `burst` attempts, then `perSecond`, for each account. All server processes share it; each has an order
- * of turns of its own. `maxWaitMs`: how long an attempt waits for its turn.
+ * Opens a bound of `burst` attempts, then `perSecond`, for each account. All server processes share it; each has an
+ * order of turns of its own. `maxWaitMs`: how long an attempt waits for its turn.
  */
 export function openTurns(limit: string, perSecond: number, burst: number, maxWaitMs = browserWaitMs) {
   const buckets = openSharedBuckets(limit, perSecond, burst)
@@ -55,8 +55,8 @@ export function openTurns(limit: string, perSecond: number, burst: number, maxWa
     isCrowded: async (deps: BucketDeps, account: string) =>
       queue.isWaiting(account) || (await buckets.peek(deps, account)) > 0,
     /**
-     * Takes a turn for an account; waits for it if the burst is used up, and behind those who wait already. `groups`: see
-     * `WaitingAttempt`. Throws 429 if there is none in time, which may happen while very many others try.
+     * Takes a turn for an account; waits for it if the burst is used up, and behind those who wait already. `groups`:
+     * see `WaitingAttempt`. Throws 429 if there is none in time, which may happen while very many others try.
      */
     take: async (deps: BucketDeps, account: string, groups: readonly string[]): Promise<void> => {
       if (queue.isWaiting(account) || (await buckets.take(deps, account)) > 0)

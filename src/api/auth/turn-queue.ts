@@ -1,13 +1,16 @@
 /*
- * Who gets the next turn: whoever has been trying for longest. A client that was turned away keeps its place in the line for a
- * while, and goes to the end of it once it has had a turn. So nobody who comes later can get ahead of a client that retries, from
- * however many networks: it waits only for those who came before.
+ * Who gets the next turn: whoever has been trying for longest. A client that was turned away keeps its place in the
+ * line for a while, and goes to the end of it once it has had a turn. So nobody who comes later can get ahead of a
+ * client that retries, from however many networks: it waits only for those who came before.
  */
 
 /** An attempt that waits for a turn. */
 export interface WaitingAttempt {
   readonly account: string
-  /** What it is counted by, from coarse to fine: `192.0.2.0/24`, then `192.0.2.1`. Each group gets one place in the line. */
+  /**
+   * What it is counted by, from coarse to fine: `192.0.2.0/24`, then `192.0.2.1`. Each group gets one place in the
+   * line.
+   */
   readonly groups: readonly string[]
 }
 
@@ -60,7 +63,10 @@ export function openTurnQueue<Attempt extends WaitingAttempt>(
       .toSorted((a, b) => a.chance - b.chance)
       .map(({ attempt }) => attempt)
 
-  /** The line: one attempt of each group, those who came first in front, then the second one of each, and so on; by chance within a client. */
+  /**
+   * The line: one attempt of each group, those who came first in front, then the second one of each, and so on; by
+   * chance within a client.
+   */
   function lineUp(attempts: readonly Attempt[], depth = 0): Attempt[] {
     const groups = new Map<string, Attempt[]>()
     for (const attempt of attempts) {
@@ -86,7 +92,9 @@ export function openTurnQueue<Attempt extends WaitingAttempt>(
   return {
     /** Whether attempts wait for an account. */
     isWaiting: (account: string): boolean => waiting.has(account),
-    /** Adds an attempt. Returns the one that has to leave, the last of the line, if too many wait; it keeps its place. */
+    /**
+     * Adds an attempt. Returns the one that has to leave, the last of the line, if too many wait; it keeps its place.
+     */
     join: (attempt: Attempt): Attempt | null => {
       keepPlaces(attempt)
       const others = waiting.get(attempt.account) ?? new Set()
@@ -97,7 +105,9 @@ export function openTurnQueue<Attempt extends WaitingAttempt>(
     },
     /** Removes an attempt that gives up; it keeps its place. Returns false if it does not wait any more. */
     leave,
-    /** Removes and returns the first attempt of an account, whose groups go to the end of the line; null if none waits. */
+    /**
+     * Removes and returns the first attempt of an account, whose groups go to the end of the line; null if none waits.
+     */
     takeFirst: (account: string): Attempt | null => {
       const [first] = lineUp([...waitingFor(account)])
       if (first === undefined) return null

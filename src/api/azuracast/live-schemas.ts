@@ -3,8 +3,8 @@ import { boolean } from '../core/schemas.ts'
 import { changeSchema, phpMapSchema } from './answer-schema.ts'
 
 /**
- * How the parts of now playing and of other records differ in their schemas. The feed renders them in both dialects, or the
- * records that have them.
+ * How the parts of now playing and of other records differ in their schemas. The feed renders them in both dialects, or
+ * the records that have them.
  */
 export const partSchemas: Readonly<Record<string, (documented: JsonSchema) => JsonSchema>> = {
   StationSummary: changeSchema({

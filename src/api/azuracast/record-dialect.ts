@@ -29,8 +29,8 @@ export interface RecordDialect<Row extends object = object> {
   /** Members that AzuraCast computes. A body may repeat them, as documented bodies may repeat computed fields. */
   readonly computed?: readonly string[]
   /**
-   * Members without an effect, with the values that they are shown with: a body that repeats those ignores nothing. Other
-   * values are named in `X-Ignored-Fields`.
+   * Members without an effect, with the values that they are shown with: a body that repeats those ignores nothing.
+   * Other values are named in `X-Ignored-Fields`.
    */
   readonly constants?: (body: JsonBody) => JsonBody
   /** The schemas of the fields that a body may have beside the documented ones, or that differ. */

@@ -5,8 +5,8 @@ import { arrayOf, boolean, exactly, ref, string } from '../core/schemas.ts'
 import { readStationScript } from '../playout/liquidsoap.ts'
 
 /*
- * The script of a station under AzuraCast's paths. It has no sections for code of operators: whoever edits a copy of the
- * script on the machine of Liquidsoap needs no such section, and a station manager could run any program there.
+ * The script of a station under AzuraCast's paths. It has no sections for code of operators: whoever edits a copy of
+ * the script on the machine of Liquidsoap needs no such section, and a station manager could run any program there.
  */
 
 const path = '/api/station/:station_id/liquidsoap-config'

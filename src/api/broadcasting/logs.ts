@@ -8,8 +8,8 @@ import type { ApiServices } from '../core/services.ts'
 import { readStationScript } from '../playout/liquidsoap.ts'
 
 /*
- * What Cuewire knows about a station, as logs. Liquidsoap and the streaming server run elsewhere and write their own logs,
- * which Cuewire does not read. No line contains a secret or the address of a listener.
+ * What Cuewire knows about a station, as logs. Liquidsoap and the streaming server run elsewhere and write their own
+ * logs, which Cuewire does not read. No line contains a secret or the address of a listener.
  */
 
 const path = '/api/station/:station_id'

@@ -30,8 +30,8 @@ export function apiOptions(routes: readonly HandledRoute[], deps: AdmissionDeps)
 }
 
 /**
- * Returns the function that decides who sends a request to one of these routes, and in which dialect: that of the key, else that of
- * the installation; pages of this server read the documented one.
+ * Returns the function that decides who sends a request to one of these routes, and in which dialect: that of the key,
+ * else that of the installation; pages of this server read the documented one.
  */
 function openAdmission(routes: readonly HandledRoute[], { services, authorize, keys }: AdmissionDeps) {
   const { API_DIALECT: installed } = services.config

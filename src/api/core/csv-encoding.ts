@@ -11,8 +11,8 @@ const marks = [
 ] as const satisfies readonly { encoding: string; bytes: readonly number[] }[]
 
 /**
- * Finds the encoding of a file: that of its byte order mark, else UTF-8, else the named charset if it is known and fits, else
- * Windows-1252. Null: it is UTF-8 for the most part, which Windows-1252 would turn into other characters.
+ * Finds the encoding of a file: that of its byte order mark, else UTF-8, else the named charset if it is known and
+ * fits, else Windows-1252. Null: it is UTF-8 for the most part, which Windows-1252 would turn into other characters.
  */
 export async function detectEncoding(path: string, charset: string | null): Promise<string | null> {
   const marked = await readMark(path)

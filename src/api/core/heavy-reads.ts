@@ -37,8 +37,8 @@ const estimates = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
 const retryAfterSeconds = 2
 
 /**
- * Limits the heavy reads of a server process: those whose cost grows with the amount of data, such as lists,
- * exports and series. Visitors have no key. The pools have as many connections as reads may run (`connection-budget.ts`).
+ * Limits the heavy reads of a server process: those whose cost grows with the amount of data, such as lists, exports
+ * and series. Visitors have no key. The pools have as many connections as reads may run (`connection-budget.ts`).
  */
 export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; readonly keys: Sql }) {
   const open = ({ light, heavy }: typeof visitorLimits) => ({

@@ -8,7 +8,9 @@ type Nested = Readonly<Record<string, unknown>>
 const isNested = (value: unknown): value is Nested =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Renders an object as `JSON.stringify` does, in time slices: the members of `depth` levels are rendered on their own. */
+/**
+ * Renders an object as `JSON.stringify` does, in time slices: the members of `depth` levels are rendered on their own.
+ */
 export async function renderJson(object: Nested, depth: number): Promise<string> {
   const parts: string[] = []
   const pieces = piecesOf(object, depth)

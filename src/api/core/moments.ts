@@ -32,8 +32,9 @@ export function parseMoment(query: URLSearchParams, name: string): Moment | null
 }
 
 /**
- * Writes a date as `YYYY-MM-DD`, and the time after it with colons. Takes the other formats of ISO 8601 for dates (`2026W274`,
- * `2026189T120000Z`, `2026-07`), and dates with slashes or without zeros (`2026/7/8`). Returns other text unchanged.
+ * Writes a date as `YYYY-MM-DD`, and the time after it with colons. Takes the other formats of ISO 8601 for dates
+ * (`2026W274`, `2026189T120000Z`, `2026-07`), and dates with slashes or without zeros (`2026/7/8`). Returns other text
+ * unchanged.
  */
 function expandIso(text: string): string {
   const [, date = '', time = ''] =

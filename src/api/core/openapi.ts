@@ -88,9 +88,10 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
 }
 
 /**
- * Describes routes in an OpenAPI 3.1 document. Every body and every answer refers to a schema that has a name. One without a name of
- * its own is named after its operation, `CreatePlaylistBody` or `ListPlaylistsAnswer`: generators give names that end in
- * `Request` and `Response` to types of their own. Works in time slices. Rejects for two different schemas of one name.
+ * Describes routes in an OpenAPI 3.1 document. Every body and every answer refers to a schema that has a name. One
+ * without a name of its own is named after its operation, `CreatePlaylistBody` or `ListPlaylistsAnswer`: generators
+ * give names that end in `Request` and `Response` to types of their own. Works in time slices. Rejects for two
+ * different schemas of one name.
  */
 export async function describeApi(
   routes: readonly ApiRoute[],

@@ -25,8 +25,8 @@ const maxProblems = 100
 const sliceMs = 8
 
 /**
- * Parses the elements of a list that may be long, in time slices. Throws 400 with the first problems; `at` is the field of the list,
- * empty for a body.
+ * Parses the elements of a list that may be long, in time slices. Throws 400 with the first problems; `at` is the field
+ * of the list, empty for a body.
  */
 export async function parseElements<const T extends v.GenericSchema>(
   schema: T,
@@ -129,16 +129,16 @@ export function queryFilters<F extends Fields>(fields: F) {
 }
 
 /**
- * What is wrong with the address of a song; null for a path, and for an address that may be reached. A name is looked up when a
- * playout gets the song.
+ * What is wrong with the address of a song; null for a path, and for an address that may be reached. A name is looked
+ * up when a playout gets the song.
  */
 export function findUrlProblem({ config }: Pick<ApiServices, 'config'>, path: string): UrlProblem | null {
   return /^https?:/i.test(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 }
 
 /**
- * Returns a function that checks a song before a playout gets it, which requests its address without a guard of its own. An
- * address that cannot be checked is a problem.
+ * Returns a function that checks a song before a playout gets it, which requests its address without a guard of its
+ * own. An address that cannot be checked is a problem.
  */
 export const openSongGuard =
   ({ config }: Pick<ApiServices, 'config'>) =>

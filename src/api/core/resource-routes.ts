@@ -1,6 +1,7 @@
 import type { Field, Fields, JsonSchema } from '../../model/fields/field.ts'
 import { bodySchema, fieldExample } from '../../model/fields/form.ts'
 import { listRoute } from './list-route.ts'
+import type { ListQuery, ListSource } from './list.ts'
 import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
@@ -9,24 +10,57 @@ import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json, type Stati
 import { int64, named, ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
-/** The five routes of a resource. */
-export function resourceRoutes<F extends Fields>(
+/** What the routes of a resource do. With an id: throws 404 if the record does not exist. */
+export interface Operations {
+  readonly open: (query: ListQuery, request: ApiRequest, services: ApiServices) => ListSource<object>
+  readonly create: (request: ApiRequest, services: ApiServices) => Promise<{ readonly id: number }>
+  readonly read: (request: ApiRequest, services: ApiServices, id: number) => Promise<object>
+  readonly update: (request: ApiRequest, services: ApiServices, id: number) => Promise<void>
+  readonly remove: (request: ApiRequest, services: ApiServices, id: number) => Promise<void>
+}
+
+/** Opens the operations of a resource. */
+export function openOperations<F extends Fields>(
   resource: Resource<F>,
   hooks: ResourceHooks<F> = {}
-): [list: ApiRoute, create: ApiRoute, read: ApiRoute, update: ApiRoute, remove: ApiRoute] {
+): Operations {
   const reads = openReads(resource, hooks)
   const writes = openWrites(resource, hooks, reads)
-  const { name, tag, title, paths, access, fields, sort, filters = [] } = resource
+  const filter = filterOf(resource)
+  const callOf = (request: ApiRequest, services: ApiServices) =>
+    ({ resource, services, request, station: stationIn(request) }) as const
+  return {
+    open: (query, request, services) =>
+      reads.list(services, request, stationIn(request), query, filter.parse(request.query)),
+    create: async (request, services) => writes.create(callOf(request, services)),
+    read: async (request, services, id) => reads.read(services, request, stationIn(request), id),
+    update: async (request, services, id) => writes.update(callOf(request, services), id),
+    remove: async (request, services, id) => writes.remove(callOf(request, services), id)
+  }
+}
+
+type ResourceRoutes = [list: ApiRoute, create: ApiRoute, read: ApiRoute, update: ApiRoute, remove: ApiRoute]
+
+/** The five routes of a resource. */
+export const resourceRoutes = <F extends Fields>(
+  resource: Resource<F>,
+  hooks: ResourceHooks<F> = {}
+): ResourceRoutes => operationRoutes(resource, openOperations(resource, hooks))
+
+/** The five routes of a resource with operations of its own. `findId` finds the record in the path. */
+export function operationRoutes<F extends Fields>(
+  resource: Resource<F>,
+  operations: Operations,
+  findId: (request: ApiRequest, services: ApiServices) => number | Promise<number> = idIn
+): ResourceRoutes {
+  const { name, tag, title, paths, access, fields, sort } = resource
   const record = recordSchema(resource)
   const done = ref('ActionResult')
   const conflicts = resource.unique ? [409] : []
-  const filterFields = Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
-  const filter = queryFilters(filterFields)
-  const filterSchemas = Object.entries(filter.schemas).map(([key, schema]) => [key, describeFilter(schema)])
-
-  const callOf = (request: ApiRequest, services: ApiServices) =>
-    ({ resource, services, request, station: stationIn(request) }) as const
-
+  const filterSchemas = Object.entries(filterOf(resource).schemas).map(([key, schema]) => [
+    key,
+    describeFilter(schema)
+  ])
   return [
     listRoute(paths.list, access.read, {
       id: `list${name}s`,
@@ -35,8 +69,7 @@ export function resourceRoutes<F extends Fields>(
       record,
       sort,
       filters: Object.fromEntries(filterSchemas),
-      open: (query, request, services) =>
-        reads.list(services, request, stationIn(request), query, filter.parse(request.query))
+      open: operations.open
     }),
     apiRoute('POST', paths.list, access.write, {
       id: `create${name}`,
@@ -45,7 +78,7 @@ export function resourceRoutes<F extends Fields>(
       body: bodySchema(fields, { readOnly: { id: idSchema } }),
       answer: record,
       errors: conflicts,
-      handle: async (request, services) => json(await writes.create(callOf(request, services)))
+      handle: async (request, services) => json(await operations.create(request, services))
     }),
     apiRoute('GET', paths.one, access.read, {
       id: `get${name}`,
@@ -53,7 +86,7 @@ export function resourceRoutes<F extends Fields>(
       summary: `Read a ${title}`,
       answer: record,
       handle: async (request, services) =>
-        json(await reads.read(services, request, stationIn(request), idIn(request)))
+        json(await operations.read(request, services, await findId(request, services)))
     }),
     apiRoute('PUT', paths.one, access.write, {
       id: `edit${name}`,
@@ -63,7 +96,7 @@ export function resourceRoutes<F extends Fields>(
       answer: done,
       errors: conflicts,
       async handle(request, services) {
-        await writes.update(callOf(request, services), idIn(request))
+        await operations.update(request, services, await findId(request, services))
         return actionReply('Record updated successfully.')
       }
     }),
@@ -74,11 +107,16 @@ export function resourceRoutes<F extends Fields>(
       answer: done,
       errors: [409],
       async handle(request, services) {
-        await writes.remove(callOf(request, services), idIn(request))
+        await operations.remove(request, services, await findId(request, services))
         return actionReply('Record deleted successfully.')
       }
     })
   ]
+}
+
+/** The filters of the list of a resource. */
+function filterOf<F extends Fields>({ fields, filters = [] }: Resource<F>) {
+  return queryFilters(Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : []))))
 }
 
 const describeFilter = (schema: JsonSchema) => ({ ...schema, description: 'Only records with this value.' })

@@ -41,7 +41,7 @@ export function openWrites<F extends Fields>(
   const updateValidator = changesValidator(fields)
 
   /** Creates a record. Returns it as rendered, with the values that only this response contains. */
-  async function create(call: WriteCall) {
+  async function create(call: WriteCall): Promise<{ readonly id: number }> {
     const { services, request, station } = call
     const { values, sent, problems, early } = await accept(call, null, creationValidator)
     const record = { services, station, before: null, values, sent, reveal: {} }
@@ -59,7 +59,7 @@ export function openWrites<F extends Fields>(
       )
     )
     await publishWrite(call, id)
-    return { ...(await read(services, request, station, id)), ...record.reveal }
+    return { id, ...(await read(services, request, station, id)), ...record.reveal }
   }
 
   async function update(call: WriteCall, id: number): Promise<void> {

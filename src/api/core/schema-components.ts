@@ -13,8 +13,8 @@ export interface DocumentDialect {
 }
 
 /**
- * Collects the schemas of an OpenAPI document. Each has a name of its own and a description. Throws for two different schemas of
- * one name, also if the names differ in case only: generators write a file for each.
+ * Collects the schemas of an OpenAPI document. Each has a name of its own and a description. Throws for two different
+ * schemas of one name, also if the names differ in case only: generators write a file for each.
  */
 export function collectSchemas(
   shared: Readonly<Record<string, JsonSchema>>,
@@ -59,8 +59,8 @@ export function collectSchemas(
 
   return {
     /**
-     * Returns the reference to a schema, which is added. `name` and `description` are those of a schema that has none of its
-     * own.
+     * Returns the reference to a schema, which is added. `name` and `description` are those of a schema that has none
+     * of its own.
      */
     refer(schema: JsonSchema, name: string, description: string): JsonSchema {
       const own = schemaName(schema)

@@ -13,8 +13,8 @@ import { readCustomAsset } from './custom-asset-rows.ts'
 const genericCover = readFileSync(projectFile('assets/generic_song.jpg'))
 
 /**
- * Responds with a picture that somebody has uploaded, with the type that its bytes have, whatever was stored with it. A browser that
- * shows it by itself runs nothing in it. Null if it is no picture.
+ * Responds with a picture that somebody has uploaded, with the type that its bytes have, whatever was stored with it. A
+ * browser that shows it by itself runs nothing in it. Null if it is no picture.
  */
 export function pictureReply(bytes: Uint8Array, cacheControl: string): Reply | null {
   const type = detectImageType(bytes)
@@ -81,8 +81,8 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
 
 /**
  * The cover of a song, `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. The id is that of a file of the
- * station, which may also be its number, or of a lookup (`src/library/covers`); the version is ignored. Returns the built-in picture if the song is unknown
- * (players request `-1`) or has no cover.
+ * station, which may also be its number, or of a lookup (`src/library/covers`); the version is ignored. Returns the
+ * built-in picture if the song is unknown (players request `-1`) or has no cover.
  */
 const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
   id: 'getArt',

@@ -90,8 +90,8 @@ export function compareLine(
 }
 
 /**
- * Returns the first column whose cell is missing at the end of a line although the song has a value there; null if none is.
- * Spreadsheets leave out empty cells; other lines are cut off.
+ * Returns the first column whose cell is missing at the end of a line although the song has a value there; null if none
+ * is. Spreadsheets leave out empty cells; other lines are cut off.
  */
 export function findMissingCell(
   row: BulkRow,
@@ -109,7 +109,8 @@ export function findMissingCell(
 const normalizeLineBreaks = (text: string) => text.replace(/\r\n?/g, '\n')
 
 /**
- * Writes a number with a decimal point. Where the comma separates cells, `1,234` remains: it may have been a thousand and more.
+ * Writes a number with a decimal point. Where the comma separates cells, `1,234` remains: it may have been a thousand
+ * and more.
  */
 function normalizeNumber(cell: string, isCommaFile: boolean): string {
   const text = cell.trim()

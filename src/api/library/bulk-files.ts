@@ -22,12 +22,12 @@ import {
 import { type BulkPlaylist, openPlaylistCells } from './bulk-playlists.ts'
 import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import { bulkCells, bulkColumns, type BulkRow, maxBulkSongs, selectBulkRows } from './bulk-rows.ts'
-import { updateRow } from './files.ts'
+import { fileOperations } from './files.ts'
 import { type ReceivedFile, withReceivedFile } from './uploads/received-file.ts'
 
 /*
- * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes cost
- * nothing, so the whole file can be sent back.
+ * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes
+ * cost nothing, so the whole file can be sent back.
  */
 
 const path = '/api/station/:station_id/files/bulk'
@@ -355,7 +355,7 @@ async function applyChange(
   { row, line, update }: ChangedSong
 ): Promise<string> {
   try {
-    await updateRow({ ...request, stream: null, body: update }, services, row.id)
+    await fileOperations.update({ ...request, stream: null, body: update }, services, row.id)
     return ''
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return `Line ${line}: ${error.message}`

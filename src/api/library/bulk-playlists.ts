@@ -18,9 +18,10 @@ interface ParsedPlaylists {
 const maxNames = 500
 
 /**
- * Cells with the playlists of a song. A name that occurs twice, contains a separator or looks like one with an id is written
- * with the id of its playlist at the end, and with bars instead of separators: `Rock | Pop #12`. So a cell that is read back names the
- * same playlists, whatever they are called. AzuraCast separates names with commas (`usesCommas`).
+ * Cells with the playlists of a song. A name that occurs twice, contains a separator or looks like one with an id is
+ * written with the id of its playlist at the end, and with bars instead of separators: `Rock | Pop #12`. So a cell that
+ * is read back names the same playlists, whatever they are called. AzuraCast separates names with commas
+ * (`usesCommas`).
  */
 export function openPlaylistCells(
   playlists: readonly BulkPlaylist[],

@@ -38,8 +38,8 @@ export const selectBulkRows = (sql: Sql, stationId: number, condition: Fragment)
   order by m.path, m.id limit ${maxBulkSongs}`
 
 /**
- * The columns of the file; `shortNames` are those of all custom fields. The last one always has a cell, because Excel leaves out
- * empty cells at the ends of lines.
+ * The columns of the file; `shortNames` are those of all custom fields. The last one always has a cell, because Excel
+ * leaves out empty cells at the ends of lines.
  */
 export const bulkColumns = (shortNames: readonly string[]): readonly string[] => [
   'id',

@@ -54,7 +54,10 @@ const hooks: ResourceHooks<typeof customFields.fields> = {
   }
 }
 
-/** Removes accents, converts to lower case, replaces whitespace by `_` and removes characters not allowed in a short name. */
+/**
+ * Removes accents, converts to lower case, replaces whitespace by `_` and removes characters not allowed in a short
+ * name.
+ */
 function toShortName(name: string): string {
   const plain = name
     .normalize('NFKD')

@@ -34,7 +34,7 @@ import {
   toStoredNames,
   workThrough
 } from './file-selection.ts'
-import { deleteRow } from './files.ts'
+import { fileOperations } from './files.ts'
 import { copyFolders, setFolderPlaylists } from './folder-playlists.ts'
 import { forgetEmptyFolders, isFolder } from './media-folders.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
@@ -247,7 +247,10 @@ function assertMayDelete({ caller }: ApiRequest): void {
   if (!caller?.key || !allows(caller.key, required)) throw new ApiError('forbidden')
 }
 
-/** Songs whose playlists one transaction changes: it ends within seconds, and the queue is refilled once for all of them. */
+/**
+ * Songs whose playlists one transaction changes: it ends within seconds, and the queue is refilled once for all of
+ * them.
+ */
 const songsPerChange = 100
 
 /** Adds songs to playlists; `isExact` removes them from all others. Returns the ids of those that still exist. */
@@ -286,7 +289,7 @@ async function workOn(
   const { services, stationId, request } = action
   switch (work) {
     case 'delete':
-      await deleteWithFile({ ...action, song }, () => deleteRow(request, services, song.id))
+      await deleteWithFile({ ...action, song }, () => fileOperations.remove(request, services, song.id))
       return ''
     case 'move':
       await moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))

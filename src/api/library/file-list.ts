@@ -177,8 +177,8 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
 })
 
 /**
- * The collation of a search. For a pattern in ASCII, that of ASCII suffices: it is that of the index `media_by_text`, and
- * without the index a third faster.
+ * The collation of a search. For a pattern in ASCII, that of ASCII suffices: it is that of the index `media_by_text`,
+ * and without the index a third faster.
  */
 const searchCollation = (sql: Sql, search: string) =>
   /^\p{ASCII}*$/u.test(search) ? sql`collate "C"` : sql``
@@ -210,8 +210,8 @@ function mediaCondition(sql: Sql, place: Place): Fragment {
 }
 
 /**
- * The names of the folders in a folder. Each step reads one entry of an index, so it takes as long as there are folders, not
- * files. The first part of an absolute path or a URL is a folder at the top.
+ * The names of the folders in a folder. Each step reads one entry of an index, so it takes as long as there are
+ * folders, not files. The first part of an absolute path or a URL is a folder at the top.
  */
 export async function findFolders(
   sql: Sql,

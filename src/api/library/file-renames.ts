@@ -61,8 +61,8 @@ export async function moveSong(
 }
 
 /**
- * Moves the songs of a folder or a part of them, and the folder when it has no more. If there are more songs, returns the path of
- * the last one that was moved, otherwise null. Throws 404 if the folder does not exist.
+ * Moves the songs of a folder or a part of them, and the folder when it has no more. If there are more songs, returns
+ * the path of the last one that was moved, otherwise null. Throws 404 if the folder does not exist.
  */
 async function moveFolder(
   action: FileAction,

@@ -1,12 +1,12 @@
-import type { Reply } from '../../http/route.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { parseLibraryPath } from '../../model/songs/library-path.ts'
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { toCallerError } from '../../library/uploads/media-store.ts'
 import { parseId } from '../core/parse.ts'
+import { operationRoutes } from '../core/resource-routes.ts'
 import { type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { recordRoutes } from './files.ts'
+import { fileOperations, files } from './files.ts'
 import { hasMediaName, parseMediaName } from './media-name.ts'
 import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
 import { withFileUpload } from './uploads/file-upload.ts'
@@ -18,9 +18,9 @@ function assertNoFile({ body }: ApiRequest): void {
     refuseField('file', 'unknown', 'cannot be replaced here: upload it to the same path.')
 }
 
-async function findSong(request: ApiRequest, { sql }: ApiServices) {
+async function findSong(request: ApiRequest, { sql }: ApiServices, id: number) {
   const [song] = await sql<{ id: number; path: string }[]>`
-    select id, path from media where id = ${parseId(request.params['id'])}
+    select id, path from media where id = ${id}
       and station_id = ${stationOf(request).id} and remote_playlist_id is null`
   return song
 }
@@ -40,24 +40,25 @@ async function openStored(
 }
 
 /** Deletes a song and its file. */
-async function deleteSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const song = await findSong(request, services)
-  const deleteOnlyRow = async () => recordRoutes.remove.handle(request, services)
+async function deleteSong(request: ApiRequest, services: ApiServices, id: number): Promise<void> {
+  const song = await findSong(request, services, id)
+  const deleteOnlyRow = async () => fileOperations.remove(request, services, id)
   try {
     const stored = song ? await openStored(request, services, song) : null
-    return stored ? await deleteWithFile(stored, deleteOnlyRow) : await deleteOnlyRow()
+    if (stored) await deleteWithFile(stored, deleteOnlyRow)
+    else await deleteOnlyRow()
   } catch (error) {
     throw toCallerError(error)
   }
 }
 
 /** Changes a song; a new path moves its file. */
-async function editSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
+async function editSong(request: ApiRequest, services: ApiServices, id: number): Promise<void> {
   assertNoFile(request)
-  const edit = async () => recordRoutes.update.handle(request, services)
+  const edit = async () => fileOperations.update(request, services, id)
   const { body } = request
   const given: unknown = typeof body === 'object' && body !== null && 'path' in body ? body.path : null
-  const song = await findSong(request, services)
+  const song = await findSong(request, services, id)
   if (!song || typeof given !== 'string' || given === song.path) return edit()
   try {
     const stored = await openStored(request, services, song)
@@ -69,37 +70,35 @@ async function editSong(request: ApiRequest, services: ApiServices): Promise<Rep
     const target = storedPath(parsed.path, folder)
     if (target === null)
       refuseField('path', 'invalid_format', 'must remain below the media folder, where the file is.')
-    return await moveWithFile(stored, parseTarget(target), edit)
+    await moveWithFile(stored, parseTarget(target), edit)
   } catch (error) {
     throw toCallerError(error)
   }
 }
 
-/** The same route; in the dialect of AzuraCast it also finds a song by its unique id or song id. */
-const byAnyId = (route: ApiRoute): ApiRoute => ({
-  ...route,
-  hasDialects: true,
-  async handle(request, services) {
-    const name = request.params['id'] ?? ''
-    if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name))
-      return route.handle(request, services)
-    const { sql } = services
-    const [media] = await sql<{ id: number }[]>`
-      select id from media m where ${hasMediaName(sql, parseMediaName(name))}
-        and station_id = ${stationOf(request).id} and remote_playlist_id is null
-      order by id limit 1`
-    if (!media) throw new ApiError('not-found')
-    return route.handle({ ...request, params: { ...request.params, id: String(media.id) } }, services)
-  }
-})
+/** The id of the song in the path; in the dialect of AzuraCast also by its unique id or song id. */
+async function findSongId(request: ApiRequest, { sql }: ApiServices): Promise<number> {
+  const name = request.params['id'] ?? ''
+  if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name)) return parseId(name)
+  const [media] = await sql<{ id: number }[]>`
+    select id from media m where ${hasMediaName(sql, parseMediaName(name))}
+      and station_id = ${stationOf(request).id} and remote_playlist_id is null
+    order by id limit 1`
+  if (!media) throw new ApiError('not-found')
+  return media.id
+}
 
-const { list, create, read, update, remove } = recordRoutes
+const [list, create, read, update, remove] = operationRoutes(
+  files,
+  { ...fileOperations, update: editSong, remove: deleteSong },
+  findSongId
+)
 
 /** The operations of songs with their files. Deletion requires a separate permission. */
 export const fileRoutes: readonly ApiRoute[] = [
   list,
-  withFileUpload({ create, read }),
-  byAnyId(read),
-  byAnyId({ ...update, handle: editSong }),
-  byAnyId({ ...remove, access: 'delete station media', handle: deleteSong })
+  withFileUpload(create),
+  { ...read, hasDialects: true },
+  { ...update, hasDialects: true },
+  { ...remove, hasDialects: true, access: 'delete station media' }
 ]

@@ -111,8 +111,8 @@ export async function toStoredNames(
 }
 
 /**
- * Reads the songs at these paths and below these folders, ordered by path. Without `part`, throws 400 for more than `maxFiles`
- * songs; the error names `field`.
+ * Reads the songs at these paths and below these folders, ordered by path. Without `part`, throws 400 for more than
+ * `maxFiles` songs; the error names `field`.
  */
 export async function findSongs(
   { services: { sql }, stationId }: FileAction,
@@ -138,8 +138,8 @@ export async function findSongs(
 }
 
 /**
- * Works on songs in their order, on `groupSize` at a time, as long as `isOpen`, a part of them for a limited time. Returns the
- * path of the last one if there are more, else null.
+ * Works on songs in their order, on `groupSize` at a time, as long as `isOpen`, a part of them for a limited time.
+ * Returns the path of the last one if there are more, else null.
  */
 export async function workThrough(
   { songs, hasMore }: { readonly songs: readonly Song[]; readonly hasMore: boolean },

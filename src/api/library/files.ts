@@ -17,7 +17,6 @@ import {
   text,
   type ValuesOf
 } from '../../model/fields/field.ts'
-import type { Reply } from '../../http/route.ts'
 import type { StationChange } from '../../engine/change-station.ts'
 import {
   markPartsOf,
@@ -36,10 +35,8 @@ import { findMediaFolder } from '../../library/storage/media-folder.ts'
 import { findUnknown } from '../core/accept.ts'
 import { findUrlProblem } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'
-import { resourceRoutes } from '../core/resource-routes.ts'
+import { openOperations } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
-import type { ApiRequest } from '../core/route.ts'
-import type { ApiServices } from '../core/services.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import {
   extraMetadataField,
@@ -280,8 +277,8 @@ async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>):
 }
 
 /**
- * Moves a song from the playlists `before` to the playlists `after` and to those of its folder. Returns whether any changed.
- * Throws 409 if it cannot leave one because of its folder.
+ * Moves a song from the playlists `before` to the playlists `after` and to those of its folder. Returns whether any
+ * changed. Throws 409 if it cannot leave one because of its folder.
  */
 async function movePlaylists(
   change: StationChange,
@@ -324,15 +321,5 @@ async function assertLeft(tx: Tx, mediaId: number, left: readonly number[]): Pro
 /** Reads records of songs. */
 export const fileReads = openReads(files, hooks)
 
-const [list, create, read, update, remove] = resourceRoutes(files, hooks)
-
 /** The operations of records. Those that change and delete one do not touch its file. */
-export const recordRoutes = { list, create, read, update, remove }
-
-/** Deletes the row of a song, not its file. */
-export const deleteRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
-  remove.handle({ ...request, params: { ...request.params, id: String(id) } }, services)
-
-/** Changes the row of a song: fields other than its path. */
-export const updateRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
-  update.handle({ ...request, params: { ...request.params, id: String(id) } }, services)
+export const fileOperations = openOperations(files, hooks)

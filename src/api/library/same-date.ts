@@ -39,8 +39,9 @@ const roleOrders: readonly (readonly Role[])[] = [
 ]
 
 /**
- * Whether two texts can be the same date in two forms, such as `7/11` and `11. Jul` or `2019-05-01` and `1.5.19`: with day,
- * month and year in any order. One of them may lack the day or the year; spreadsheets add the first day of a month.
+ * Whether two texts can be the same date in two forms, such as `7/11` and `11. Jul` or `2019-05-01` and `1.5.19`: with
+ * day, month and year in any order. One of them may lack the day or the year; spreadsheets add the first day of a
+ * month.
  */
 export function canBeSameDate(before: string, after: string): boolean {
   const later = readDates(after)

@@ -11,8 +11,8 @@ import { type MediaStore, openMediaStore, toCallerError } from '../../library/up
 import type { ApiServices } from '../core/services.ts'
 
 /*
- * Songs whose file is in the media storage are moved and deleted together with it. Other songs, which were imported from
- * another folder, have a URL or never had a file, are only rows.
+ * Songs whose file is in the media storage are moved and deleted together with it. Other songs, which were imported
+ * from another folder, have a URL or never had a file, are only rows.
  */
 
 /** A song and the media storage of its station. */
@@ -48,8 +48,8 @@ export async function findSongFile({ media, song }: SongInStore): Promise<string
 }
 
 /**
- * Deletes a song with `deleteRow`, and then its file, if no other song has it. If the storage does not respond, nothing is
- * deleted. Throws errors of `toCallerError`.
+ * Deletes a song with `deleteRow`, and then its file, if no other song has it. If the storage does not respond, nothing
+ * is deleted. Throws errors of `toCallerError`.
  */
 export async function deleteWithFile<Result>(
   stored: SongInStore,
@@ -79,8 +79,8 @@ export async function deleteWithFile<Result>(
 }
 
 /**
- * Moves the file of a song, if it has one, and then the song with `moveRow`; moves the file back if that fails. Throws 409 if
- * another file is there, or another song has the file.
+ * Moves the file of a song, if it has one, and then the song with `moveRow`; moves the file back if that fails. Throws
+ * 409 if another file is there, or another song has the file.
  */
 export async function moveWithFile<Result>(
   stored: SongInStore,

@@ -12,8 +12,8 @@ const logicalValues = [
 ]
 
 /**
- * Says how a spreadsheet has changed a text that it took for a number, a date or a logical value, or whose characters its
- * encoding lacks; null if the new text may be intended. The sentence follows the name of the column.
+ * Says how a spreadsheet has changed a text that it took for a number, a date or a logical value, or whose characters
+ * its encoding lacks; null if the new text may be intended. The sentence follows the name of the column.
  */
 export function findDamage(current: string, cell: string): string | null {
   if (shortened.test(cell))
@@ -36,7 +36,9 @@ function isConverted(current: string, cell: string): boolean {
   return time.test(current) && normalizeTime(current) === normalizeTime(cell)
 }
 
-/** Whether a number has lost its leading zeros or its plus, or has another decimal sign. Zeros at its end mean nothing. */
+/**
+ * Whether a number has lost its leading zeros or its plus, or has another decimal sign. Zeros at its end mean nothing.
+ */
 function isReformatted(current: string, cell: string): boolean {
   if (!/^[+-]?\d+([.,]\d+)?$/.test(current) || !/^-?(0|[1-9]\d*)([.,]\d+)?$/.test(cell)) return false
   const isSame = Number(current.replace(',', '.')) === Number(cell.replace(',', '.'))

@@ -185,7 +185,9 @@ const readRoles = (tx: Tx, { roles }: StoredInvitation) => tx<
   select id, name, permissions, station_permissions as "stationPermissions" from roles
   where id = any(${[...roles]}::bigint[]) order by id`
 
-/** Finds and locks an open invitation. Throws 404 for any other token, and if it gives more than its maker may give now. */
+/**
+ * Finds and locks an open invitation. Throws 404 for any other token, and if it gives more than its maker may give now.
+ */
 async function findOpen(tx: Tx, token: string): Promise<StoredInvitation> {
   const parsed = parseToken(token)
   const [row] = parsed

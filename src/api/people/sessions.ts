@@ -69,7 +69,10 @@ export function findDevice(
   return id === null ? null : `device ${id}`
 }
 
-/** Responds with the signed-in user, the cookie of the session, and that of the browser. The route needs the header `cookie`. */
+/**
+ * Responds with the signed-in user, the cookie of the session, and that of the browser. The route needs the header
+ * `cookie`.
+ */
 export async function signedInReply(
   tx: Tx,
   { headers }: Pick<ApiRequest, 'headers'>,

@@ -12,13 +12,13 @@ import { accountTag, findDevice, signedInReply, signedInSchema, startSession } f
 /** Attempts to sign in, successful or not, by address: a burst of 20, then one every three seconds. */
 const addressAttempts = openSharedAddressBuckets('sign-in', 1 / 3, 20)
 /**
- * Wrong passwords by email address (whether a user has it or not) and client: a burst of ten, then one every 20 seconds. Others
- * are not affected.
+ * Wrong passwords by email address (whether a user has it or not) and client: a burst of ten, then one every 20
+ * seconds. Others are not affected.
  */
 const clientFailures = openSharedBuckets('password of a client', 1 / 20, 10)
 /**
- * Passwords by email address that unknown clients try: a burst of 20, then one every two seconds. Others wait for their turn;
- * known ones do not.
+ * Passwords by email address that unknown clients try: a burst of 20, then one every two seconds. Others wait for their
+ * turn; known ones do not.
  */
 const accountTurns = openTurns('password of an account', 1 / 2, 20)
 
@@ -38,8 +38,8 @@ interface PasswordCheck {
 }
 
 /**
- * Runs a check of a password of an account. Throws 429 after too many wrong ones of the client, and without running it while
- * that lasts. Wrong ones of other clients delay it at most, unless the client is known.
+ * Runs a check of a password of an account. Throws 429 after too many wrong ones of the client, and without running it
+ * while that lasts. Wrong ones of other clients delay it at most, unless the client is known.
  */
 export async function limitPasswords(
   deps: BucketDeps,

@@ -91,8 +91,9 @@ const readEntries = (tx: Tx, playlistId: number) => tx<Entry[]>`
   select id, media_id as "mediaId" from playlist_entries where playlist_id = ${playlistId} order by position, id`
 
 /**
- * The ids of all entries, in the order of songs. Entries of the same song keep their order, so that the first one remains the
- * first. Throws 400 for songs that the playlist does not have, or not as often, of which it names the first ones.
+ * The ids of all entries, in the order of songs. Entries of the same song keep their order, so that the first one
+ * remains the first. Throws 400 for songs that the playlist does not have, or not as often, of which it names the first
+ * ones.
  */
 export async function arrangeEntries(entries: readonly Entry[], order: readonly number[]): Promise<number[]> {
   const left = new Map<number, number[]>()

@@ -149,8 +149,8 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
 })
 
 /**
- * Finds the song of each item, and adds a song for each new URL that may be reached. `match` is the id of the song, null if there
- * is none.
+ * Finds the song of each item, and adds a song for each new URL that may be reached. `match` is the id of the song,
+ * null if there is none.
  */
 async function matchOrAdd(
   tx: Tx,

@@ -104,8 +104,8 @@ const applyToFolders = playlistAction('PUT', 'apply-to', {
 })
 
 /**
- * Returns folders as they are stored. A slash before them is ignored, unless there is an absolute one. Throws 400 for those that
- * the library does not have; it always has the top folder.
+ * Returns folders as they are stored. A slash before them is ignored, unless there is an absolute one. Throws 400 for
+ * those that the library does not have; it always has the top folder.
  */
 async function findPaths(
   request: ApiRequest,

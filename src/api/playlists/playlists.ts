@@ -20,7 +20,7 @@ import { markPlaylist, refillQueue } from '../../engine/queue/queue.ts'
 import { syncEntries, replaceEntries } from '../../engine/queue/remote-entries.ts'
 import { fieldError } from '../../platform/runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
-import { resourceRoutes } from '../core/resource-routes.ts'
+import { openOperations, operationRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -159,9 +159,9 @@ const hooks: ResourceHooks<PlaylistFields> = {
   }
 }
 
-export const playlistRoutes = resourceRoutes(playlists, hooks)
+const operations = openOperations(playlists, hooks)
 
-const [, createRoute] = playlistRoutes
+export const playlistRoutes = operationRoutes(playlists, operations)
 
 /** Creates a playlist with default settings. Returns its id. */
 export async function createPlaylist(
@@ -169,7 +169,6 @@ export async function createPlaylist(
   services: ApiServices,
   name: string
 ): Promise<number> {
-  const { value } = await createRoute.handle({ ...request, body: { name } }, services)
-  const created = v.parse(v.object({ id: v.number() }), value)
-  return created.id
+  const { id } = await operations.create({ ...request, body: { name } }, services)
+  return id
 }

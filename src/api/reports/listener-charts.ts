@@ -9,7 +9,10 @@ import { arrayOf, exactly, string } from '../core/schemas.ts'
 import { alternative, type ChartRow, renderAlternative } from './chart.ts'
 import { type Period, periodParameters, readPeriod } from './report-period.ts'
 
-/** The listeners of one hour (UTC): the sum of the totals of its known minutes, their number, and the highest unique count. */
+/**
+ * The listeners of one hour (UTC): the sum of the totals of its known minutes, their number, and the highest unique
+ * count.
+ */
 export interface HourCounts {
   readonly hour: number
   readonly minutes: number
@@ -104,7 +107,9 @@ const renderBars = (label: string, rows: readonly ChartRow[]) => ({
   alt: [renderAlternative(label, unit, rows)]
 })
 
-/** Reads the counts of the hours of a period. Only minutes with changes are stored; the counts last until the next one. */
+/**
+ * Reads the counts of the hours of a period. Only minutes with changes are stored; the counts last until the next one.
+ */
 export async function readHours(
   sql: Sql,
   read: HeavyRead,

@@ -59,8 +59,8 @@ export async function readOpenRows(
 const sourceKinds: readonly SourceKind[] = ['mount', 'remote', 'hls']
 
 /**
- * SQL of the sessions of a station in a period: `from_ms` and `to_ms`, the part in the period; `length_ms`, the length of the
- * whole session; `family`, `client`, `country`, `source` and `stream`. `open`: those of `readOpenRows`.
+ * SQL of the sessions of a station in a period: `from_ms` and `to_ms`, the part in the period; `length_ms`, the length
+ * of the whole session; `family`, `client`, `country`, `source` and `stream`. `open`: those of `readOpenRows`.
  */
 export function sessionsFragment(
   sql: Sql,

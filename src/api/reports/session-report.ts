@@ -26,7 +26,10 @@ const maxGroups = 1_000
 
 export const noSessions: SessionSums = { sessions: 0, ms: 0 }
 
-/** Reads a report about the sessions of a station in the period of the query, of up to `rows` rows. Throws 400 for the period. */
+/**
+ * Reads a report about the sessions of a station in the period of the query, of up to `rows` rows. Throws 400 for the
+ * period.
+ */
 export async function readSessionReport<Result>(
   request: ApiRequest,
   services: ApiServices,

@@ -18,7 +18,7 @@ import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
 import { mountName as renderMountName } from '../../model/station/now-playing.ts'
 import { findTargetProblems } from '../core/parse.ts'
-import { resourceRoutes } from '../core/resource-routes.ts'
+import { openOperations, operationRoutes, type Operations } from '../core/resource-routes.ts'
 import {
   type Resource,
   type ResourceHooks,
@@ -26,8 +26,8 @@ import {
   resource,
   type Write
 } from '../core/resource.ts'
-import type { ApiRoute } from '../core/route.ts'
-import { withoutIntro } from './mount-intro.ts'
+import type { ApiRequest, ApiRoute } from '../core/route.ts'
+import { deleteWithIntro } from './mount-intro.ts'
 
 /** The path of a mount. Input may begin with any number of slashes. */
 const mountPath = v.pipe(
@@ -204,15 +204,18 @@ export function streamRoutes<F extends Fields>(
   hooks: ResourceHooks<F>,
   only: string
 ): ApiRoute[] {
-  const own = resourceRoutes({ ...streams, only }, hooks)
-  return resourceRoutes(streams, hooks).map((route, index) =>
-    withoutIntro({
-      ...route,
-      hasDialects: true,
-      handle: (request, services) =>
-        (request.dialect === 'azuracast' ? (own[index] ?? route) : route).handle(request, services)
-    })
-  )
+  const all = openOperations(streams, hooks)
+  const own = openOperations({ ...streams, only }, hooks)
+  const operationsIn = ({ dialect }: ApiRequest) => (dialect === 'azuracast' ? own : all)
+  const operations: Operations = {
+    open: (query, request, services) => operationsIn(request).open(query, request, services),
+    create: (request, services) => operationsIn(request).create(request, services),
+    read: (request, services, id) => operationsIn(request).read(request, services, id),
+    update: (request, services, id) => operationsIn(request).update(request, services, id),
+    remove: (request, services, id) =>
+      deleteWithIntro(request, services, () => operationsIn(request).remove(request, services, id))
+  }
+  return operationRoutes(streams, operations).map(route => ({ ...route, hasDialects: true }))
 }
 
 export const hlsStreamRoutes = streamRoutes(hlsStreams, hlsStreamHooks, "name like '/hls/%'")

@@ -2,13 +2,13 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { type AudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
-import { type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
+import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { audioRoutes } from '../library/audio-routes.ts'
 
 /*
- * The intro of a mount is played by Icecast to each listener who connects. `scripts/radio-setup.mjs` puts it where Icecast
- * reads it.
+ * The intro of a mount is played by Icecast to each listener who connects. `scripts/radio-setup.mjs` puts it where
+ * Icecast reads it.
  */
 
 const path = '/api/station/:station_id/mount/:id/intro'
@@ -59,16 +59,13 @@ export const mountIntroRoutes = audioRoutes({
   missing: 'The mount has no intro.'
 })
 
-/** The same route; the deletion of a mount also removes its intro. */
-export function withoutIntro(route: ApiRoute): ApiRoute {
-  if (route.method !== 'DELETE') return route
-  return {
-    ...route,
-    handle: async (request, services) => {
-      const name = await readName(request, services)
-      const reply = await route.handle(request, services)
-      if (name !== '') await (await openStationFolder(services, stationOf(request).id)).files.remove(name)
-      return reply
-    }
-  }
+/** Deletes a mount with its intro. Throws 404 for an unknown mount. */
+export async function deleteWithIntro(
+  request: ApiRequest,
+  services: ApiServices,
+  deleteRow: () => Promise<void>
+): Promise<void> {
+  const name = await readName(request, services)
+  await deleteRow()
+  if (name !== '') await (await openStationFolder(services, stationOf(request).id)).files.remove(name)
 }

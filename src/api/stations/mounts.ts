@@ -37,8 +37,8 @@ const configText = custom<NamedValue[]>(
 const configField: Field<NamedValue[]> = { ...configText, fallback: [] }
 
 /**
- * The mounts of a station under AzuraCast's paths. They are the records that the interface calls HLS streams: one table,
- * so a mount that was written under one path is read under the other.
+ * The mounts of a station under AzuraCast's paths. They are the records that the interface calls HLS streams: one
+ * table, so a mount that was written under one path is read under the other.
  */
 const mounts = resource({
   ...hlsStreams,

@@ -17,7 +17,8 @@ import { actionReply, type ApiRequest, apiRoute, json, type HandledRoute } from 
 import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
-// A relay is a server of others that relays mounts: it reads here what to relay, and registers itself, as AzuraRelay does.
+// A relay is a server of others that relays mounts: it reads here what to relay, and registers itself, as AzuraRelay
+// does.
 
 const path = '/api/internal/relays'
 const tag = 'Remotes'

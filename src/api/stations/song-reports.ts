@@ -56,8 +56,8 @@ const options = queryFilters({
 })
 
 /**
- * Selects the plays of a period that listeners saw, newest first. The order begins with the station, and `between` keeps
- * Postgres from leaving the station out of it: otherwise, for a long period, it reads the plays of all stations.
+ * Selects the plays of a period that listeners saw, newest first. The order begins with the station, and `between`
+ * keeps Postgres from leaving the station out of it: otherwise, for a long period, it reads the plays of all stations.
  */
 const playsIn = (sql: Sql, { id }: StationRow, { startMs, endMs }: Period): Fragment => sql`
   select * from song_history

@@ -28,8 +28,9 @@ const failedLogins = openSharedBuckets('streamer', 1 / 6, 10)
 const maxAddressLength = 64
 const maxNameLength = 64
 /**
- * Logins of a station from unknown addresses, which a playout does not report: a burst of 20, then one every two seconds. Others
- * wait for their turn, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep all streamers off the air.
+ * Logins of a station from unknown addresses, which a playout does not report: a burst of 20, then one every two
+ * seconds. Others wait for their turn, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep
+ * all streamers off the air.
  */
 const unknownTurns = openTurns('streamer of unknown address', 1 / 2, 20, 5_000)
 
@@ -85,7 +86,10 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
   return { username: streamer.username, displayName: streamer.displayName, streamerId: streamer.id }
 }
 
-/** Returns false if the login has to be repeated later. Users take turns, so that guesses for one do not hold up the others. */
+/**
+ * Returns false if the login has to be repeated later. Users take turns, so that guesses for one do not hold up the
+ * others.
+ */
 async function takeUnknownTurn(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
   try {
     // Accounts are found by the same key.

@@ -37,9 +37,9 @@ export interface ImportedStation {
 }
 
 /**
- * Creates the station of a file that was verified, with new ids, all or nothing. The file may have been written by anybody: only columns
- * that exports have are taken, with values that the API accepts. Throws an `OperatorError` if its short name is taken, the file is of
- * another schema, or a value is not accepted.
+ * Creates the station of a file that was verified, with new ids, all or nothing. The file may have been written by
+ * anybody: only columns that exports have are taken, with values that the API accepts. Throws an `OperatorError` if its
+ * short name is taken, the file is of another schema, or a value is not accepted.
  */
 export async function importStation(
   sql: Sql,

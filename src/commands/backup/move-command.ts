@@ -73,7 +73,10 @@ interface CopyOptions {
   readonly onRows: (table: string, rows: number, total: number) => void
 }
 
-/** Copies a database that nobody writes to an empty one, all or nothing. Throws an `OperatorError` if processes use one of them. */
+/**
+ * Copies a database that nobody writes to an empty one, all or nothing. Throws an `OperatorError` if processes use one
+ * of them.
+ */
 async function copyDatabase(
   source: Sql,
   target: Sql,

@@ -45,8 +45,8 @@ const commandLine = openCommandLine(usage, {
 })
 
 /**
- * Restores a backup. Returns the exit code: 0 on success, 1 after an error before the database was changed, 2 if the database is restored
- * but something is missing, 130 if `signal` aborted it.
+ * Restores a backup. Returns the exit code: 0 on success, 1 after an error before the database was changed, 2 if the
+ * database is restored but something is missing, 130 if `signal` aborted it.
  */
 export function restoreCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   const outcome =
@@ -166,7 +166,10 @@ function reportRestored(
     stdout.write('Songs and recordings are not in this backup: restore them to their folders yourself.\n')
 }
 
-/** Whether the key here opens the stored credentials of a backup. Throws an `OperatorError` if what is here is not a key. */
+/**
+ * Whether the key here opens the stored credentials of a backup. Throws an `OperatorError` if what is here is not a
+ * key.
+ */
 async function hasKeyOf({ secretsCheck }: ArchiveContents, config: Config): Promise<boolean> {
   const key = await readSecretsKey(config.DATA_DIR, config.SECRETS_KEY)
   return secretsCheck === null || (key !== null && opensSecretsCheck(key, secretsCheck))

@@ -14,8 +14,8 @@ import { readFiles, tableOf } from '../../upkeep/archives/read-archive.ts'
 import { columnNamesOf, type StagedRow, type StationTable, stationTables } from './station-tables.ts'
 
 /*
- * Rows of an exported station in temporary tables `staged_TABLE`, in which nothing refers to anything yet. The column `"Row"` is their
- * number in the file.
+ * Rows of an exported station in temporary tables `staged_TABLE`, in which nothing refers to anything yet. The column
+ * `"Row"` is their number in the file.
  */
 
 export interface StageOptions {
@@ -26,8 +26,8 @@ export interface StageOptions {
 }
 
 /**
- * Loads the rows of a file, with the columns that exports have. Throws an `OperatorError` with table, column and row for the first value
- * that is not accepted. Returns the names of tables and columns that were ignored.
+ * Loads the rows of a file, with the columns that exports have. Throws an `OperatorError` with table, column and row
+ * for the first value that is not accepted. Returns the names of tables and columns that were ignored.
  */
 export async function stageRows(
   tx: Tx,

@@ -18,8 +18,8 @@ import { cleanLine, cleanLines } from '../../model/songs/song.ts'
 import { audioExtensions } from '../../library/uploads/station-audio.ts'
 
 /*
- * What the columns of an exported station may hold. Columns that the REST API writes have its rules; the others have those of this file.
- * Texts of songs are cleaned as those of files are; everything else that does not fit is refused.
+ * What the columns of an exported station may hold. Columns that the REST API writes have its rules; the others have
+ * those of this file. Texts of songs are cleaned as those of files are; everything else that does not fit is refused.
  */
 
 const about = ''

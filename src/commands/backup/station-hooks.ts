@@ -15,7 +15,10 @@ const configOf = ({ config }: Row): NamedValue[] => (Array.isArray(config) ? con
 
 const typeOf = (row: Row): HookType => hookTypeOf(String(row['type']))
 
-/** The hook without secrets, which are never in a file, and disabled if it needs one; or what is wrong with its settings. */
+/**
+ * The hook without secrets, which are never in a file, and disabled if it needs one; or what is wrong with its
+ * settings.
+ */
 export function withoutHookSecrets(row: Row): Row | { readonly column: string; readonly sentence: string } {
   const type = typeOf(row)
   const triggers: unknown = row['triggers']

@@ -44,7 +44,10 @@ export interface StationTable {
   readonly where: string
   /** The columns that are exported and imported, with what they may hold. */
   readonly columns: Fields
-  /** Columns that are neither: counts, states, credentials and what belongs to the installation. They get their defaults. */
+  /**
+   * Columns that are neither: counts, states, credentials and what belongs to the installation. They get their
+   * defaults.
+   */
   readonly without?: readonly string[]
   /** SQL of columns that are exported in another form; `$FOLDER` is that of the songs, with a slash at its end. */
   readonly exportedAs?: Readonly<Record<string, string>>
@@ -54,14 +57,19 @@ export interface StationTable {
   readonly importedAs?: Readonly<Record<string, string>>
   /** The column whose value identifies a row in every installation; rows that are there are used. */
   readonly sharedBy?: string
-  /** The columns of a picture: its bytes, and what follows from them. A picture that `isKey` is identified by its hash. */
+  /**
+   * The columns of a picture: its bytes, and what follows from them. A picture that `isKey` is identified by its hash.
+   */
   readonly picture?: {
     readonly bytes: string
     readonly type: string
     readonly hash: string
     readonly isKey: boolean
   }
-  /** Completes the check of a row whose columns are valid. Returns it as it is stored, or a column and what is wrong with it. */
+  /**
+   * Completes the check of a row whose columns are valid. Returns it as it is stored, or a column and what is wrong
+   * with it.
+   */
   readonly accept?: (row: StagedRow) => StagedRow | { readonly column: string; readonly sentence: string }
   /** The addresses in a row that this installation will request. */
   readonly addresses?: (row: StagedRow) => readonly { readonly column: string; readonly url: string }[]

@@ -31,8 +31,9 @@ export interface OpenedBackup extends AsyncDisposable {
 type Format = 'zip' | 'tgz' | 'tzst' | 'sql'
 
 /**
- * Opens a backup of AzuraCast: a `.zip`, `.tgz` or `.tzst` with `db.sql`, or only the dump. The format follows from the content. The
- * dump is extracted to the folder for temporary files. Throws an `OperatorError` if the archive is damaged or has no dump.
+ * Opens a backup of AzuraCast: a `.zip`, `.tgz` or `.tzst` with `db.sql`, or only the dump. The format follows from the
+ * content. The dump is extracted to the folder for temporary files. Throws an `OperatorError` if the archive is damaged
+ * or has no dump.
  */
 export async function openBackup(
   path: string,

@@ -21,7 +21,9 @@ export const identifier = '`((?:[^`]|``)*)`|([A-Za-z0-9_$]+)'
 /** The name that a quoted one stands for. */
 export const unquote = (name: string): string => decode(name.replaceAll('``', '`'))
 
-/** Returns the character set that a `SET NAMES` declares; null for another statement, or if it is that of a variable. */
+/**
+ * Returns the character set that a `SET NAMES` declares; null for another statement, or if it is that of a variable.
+ */
 export const findCharacterSet = (statement: string): string | null =>
   /^\s*set\s+names\s*=?\s*['"]?(\w+)/i.exec(statement)?.[1] ?? null
 

@@ -47,8 +47,8 @@ const close = 0x29
 const semicolon = 0x3b
 
 /**
- * Parses a dump of MariaDB or MySQL (`mariadb-dump`, `mysqldump`) in UTF-8. Memory is bounded by the longest row. Throws an
- * `OperatorError` with the offset if the text is not a dump or ends within a statement.
+ * Parses a dump of MariaDB or MySQL (`mariadb-dump`, `mysqldump`) in UTF-8. Memory is bounded by the longest row.
+ * Throws an `OperatorError` with the offset if the text is not a dump or ends within a statement.
  */
 export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DumpEvent> {
   const input = chunks[Symbol.asyncIterator]()

@@ -30,8 +30,8 @@ export interface DumpOptions {
 }
 
 /**
- * Reads a whole dump once, which checks it, and finds its tables. Throws an `OperatorError` if it is damaged, not complete
- * or not of AzuraCast.
+ * Reads a whole dump once, which checks it, and finds its tables. Throws an `OperatorError` if it is damaged, not
+ * complete or not of AzuraCast.
  */
 export async function openDump(file: string, options: DumpOptions): Promise<AzuracastSource> {
   const { description, signal, onProgress } = options

@@ -4,8 +4,9 @@ import type { Tx } from '../../stores/db/sql.ts'
 export type NewRow = Readonly<Record<string, unknown>>
 
 /**
- * Inserts rows with the same columns, with their ids. Returns how many were new. Leaves out rows that refer to records that
- * do not exist any more: `references` are the tables of columns. Leaves out NUL in text, which Postgres does not store.
+ * Inserts rows with the same columns, with their ids. Returns how many were new. Leaves out rows that refer to records
+ * that do not exist any more: `references` are the tables of columns. Leaves out NUL in text, which Postgres does not
+ * store.
  */
 export async function insertRows(
   tx: Tx,

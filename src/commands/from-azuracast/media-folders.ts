@@ -40,8 +40,8 @@ export async function readMediaFolders(migration: Migration): Promise<MediaFolde
 }
 
 /**
- * Calls `use` for the files of the folders, with the path in the folder: those in the backup, and those on this machine of folders
- * that the backup does not contain.
+ * Calls `use` for the files of the folders, with the path in the folder: those in the backup, and those on this machine
+ * of folders that the backup does not contain.
  */
 export async function forEachMediaFile(
   { files, signal }: Migration,

@@ -46,9 +46,9 @@ export type MigrationOptions = Pick<
 >
 
 /**
- * Takes over an installation of AzuraCast. Idempotent, and resumable after an abort or a crash: every batch is written with
- * its progress. New stations are enabled and published at the end. Throws an `OperatorError` before anything is written if
- * stations have the id or short name of others, unless `onConflict` says what to do or it is a dry run.
+ * Takes over an installation of AzuraCast. Idempotent, and resumable after an abort or a crash: every batch is written
+ * with its progress. New stations are enabled and published at the end. Throws an `OperatorError` before anything is
+ * written if stations have the id or short name of others, unless `onConflict` says what to do or it is a dry run.
  */
 export async function migrateInstallation(
   sql: Sql,

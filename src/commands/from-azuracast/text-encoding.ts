@@ -5,8 +5,8 @@ import type { Report } from './report.ts'
 import { type AzuracastSource, readerOf, type SourceRow } from './source.ts'
 
 /*
- * Text that was encoded twice: a database in UTF-8 that was once dumped or loaded over a connection in latin1, which in MariaDB is
- * windows-1252.
+ * Text that was encoded twice: a database in UTF-8 that was once dumped or loaded over a connection in latin1, which in
+ * MariaDB is windows-1252.
  */
 
 /** A character of windows-1252 that begins a sequence of UTF-8, and one that continues it. */
@@ -36,7 +36,8 @@ const verbatim = /path|dir|url|password|verifier|secret|key|unique_id/
 const maxNoted = 1_000_000
 
 /**
- * Returns the source with texts that were encoded twice as they were, and lists them in the report, as it does texts that were not UTF-8.
+ * Returns the source with texts that were encoded twice as they were, and lists them in the report, as it does texts
+ * that were not UTF-8.
  */
 export async function withRepairedTexts(source: AzuracastSource, report: Report): Promise<AzuracastSource> {
   for (const [table, rows] of source.notUtf8)

@@ -2,7 +2,10 @@ import { parseLibraryPath, type PathOrProblem } from '../../model/songs/library-
 import { toDurationMs } from '../../model/songs/song.ts'
 import { parseTime, type Reader, type SourceRow } from './source.ts'
 
-/* Values of AzuraCast that a database accepts and nothing can use: what is left of them is named in the report, and not stored. */
+/*
+ * Values of AzuraCast that a database accepts and nothing can use: what is left of them is named in the report, and not
+ * stored.
+ */
 
 /** No installation of AzuraCast is older. */
 const earliestMs = Date.UTC(2000, 0, 1)

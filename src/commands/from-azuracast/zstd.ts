@@ -15,8 +15,9 @@ const maxWindowBytes = 2 ** 27
 const maxBlockBytes = 2 ** 17
 
 /**
- * Decompresses zstd, in one or several frames and with skippable ones, block by block, as fast as the output is read. Fails if a frame is
- * cut, needs a window of more than 128 MiB, or if the checksum that it may have is not that of its content.
+ * Decompresses zstd, in one or several frames and with skippable ones, block by block, as fast as the output is read.
+ * Fails if a frame is cut, needs a window of more than 128 MiB, or if the checksum that it may have is not that of its
+ * content.
  */
 export async function createZstdDecompressor(): Promise<Duplex> {
   // The package ignores checksums, so frames are found here.

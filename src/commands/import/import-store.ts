@@ -7,8 +7,8 @@ import { StorageFault } from '../../library/storage/fault.ts'
 import { type MediaStore, openMediaStore } from '../../library/uploads/media-store.ts'
 
 /**
- * Opens the media storage of a station for a command. Throws an `OperatorError` if it cannot be used, and if DATA_DIR is not that
- * of the servers, which would not find there what the command stores.
+ * Opens the media storage of a station for a command. Throws an `OperatorError` if it cannot be used, and if DATA_DIR
+ * is not that of the servers, which would not find there what the command stores.
  */
 export async function openImportStore(sql: Sql, config: Config, stationId: number): Promise<MediaStore> {
   const key = await readSecretsKey(config.DATA_DIR, config.SECRETS_KEY)

@@ -49,8 +49,8 @@ export interface ImportOptions {
   replacesCorrections?: boolean
   onProgress?: (event: ImportEvent) => void
   /**
-   * The media storage of the station, by which files that it has, or that were copied into it, are the same songs. Null if it cannot
-   * be used: then changed copies are not copied again.
+   * The media storage of the station, by which files that it has, or that were copied into it, are the same songs. Null
+   * if it cannot be used: then changed copies are not copied again.
    */
   media?: MediaStore | null
   /** If aborted, the import returns after the current batch. */
@@ -171,8 +171,9 @@ const exists = (path: string) =>
   )
 
 /**
- * Finds songs whose path is one name with that of a new file. `moved`: the former path of a file that is now stored under
- * the new one, as after a copy to macOS and back; it is the same song. `pairs`: both files exist, and are two songs.
+ * Finds songs whose path is one name with that of a new file. `moved`: the former path of a file that is now stored
+ * under the new one, as after a copy to macOS and back; it is the same song. `pairs`: both files exist, and are two
+ * songs.
  */
 async function findOtherForms(sql: Sql, { stationId, media }: ImportOptions, paths: readonly string[]) {
   const moved = new Map<string, string>()
@@ -247,7 +248,10 @@ const emptyBatch = () => ({
   coverBytes: 0
 })
 
-/** Returns false if the batch already contains the path. `former` is the path of a song whose file has a new form of its name. */
+/**
+ * Returns false if the batch already contains the path. `former` is the path of a song whose file has a new form of its
+ * name.
+ */
 function addToBatch(
   batch: Batch,
   { path, occurrence, song, cover }: UsableItem,

@@ -14,8 +14,8 @@ export interface TakeInRequest {
 }
 
 /**
- * Takes in the songs that earlier imports left where they are. Returns the exit code: 0 if none is left, 1 if some are, 130 if
- * `signal` aborted it.
+ * Takes in the songs that earlier imports left where they are. Returns the exit code: 0 if none is left, 1 if some are,
+ * 130 if `signal` aborted it.
  */
 export async function runTakeIn(
   { env, stdout, stderr }: CommandContext,

@@ -19,9 +19,10 @@ import { beginMove, endMove, isMoving } from '../../library/uploads/file-moves.t
 import type { MediaStore } from '../../library/uploads/media-store.ts'
 
 /*
- * An import first stores where a file is, an absolute path, and then takes the file in: it copies the file into the media storage
- * of the station, where the dashboard can play, move and delete it, and stores the path there. The original stays as it is.
- * Songs that earlier releases imported, or whose taking in was interrupted, have an absolute path until then.
+ * An import first stores where a file is, an absolute path, and then takes the file in: it copies the file into the
+ * media storage of the station, where the dashboard can play, move and delete it, and stores the path there. The
+ * original stays as it is. Songs that earlier releases imported, or whose taking in was interrupted, have an absolute
+ * path until then.
  */
 
 export interface TakeInOptions {
@@ -69,8 +70,8 @@ export async function assertRoom(sql: Sql, media: MediaStore, bytes: number): Pr
 }
 
 /**
- * Takes in songs with absolute paths, one after the other. Returns how many, and how many stay where they are. May be interrupted
- * and repeated at any time.
+ * Takes in songs with absolute paths, one after the other. Returns how many, and how many stay where they are. May be
+ * interrupted and repeated at any time.
  */
 export async function takeInSongs(sql: Sql, options: TakeInOptions) {
   const { stationId, signal, onSong } = options
@@ -172,8 +173,8 @@ function toTarget(path: string, roots: readonly string[]): string {
 const maxTargets = 1_000
 
 /**
- * Claims a free path for a copy, or that of a former copy whose song was not stored, until `endMove`. Nobody else stores a file
- * there meanwhile. Throws 409 if another command is taking the song in.
+ * Claims a free path for a copy, or that of a former copy whose song was not stored, until `endMove`. Nobody else
+ * stores a file there meanwhile. Throws 409 if another command is taking the song in.
  */
 async function claimTarget(
   sql: Sql,

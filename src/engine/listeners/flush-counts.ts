@@ -32,8 +32,8 @@ const stationsPerShard = 2_000
 const leaseMs = 700
 
 /**
- * Flushes counts and ended sessions of the shards whose lease no other process holds. Only shards with something to flush
- * are leased, because a lease is a write. Returns the number of stations.
+ * Flushes counts and ended sessions of the shards whose lease no other process holds. Only shards with something to
+ * flush are leased, because a lease is a write. Returns the number of stations.
  */
 export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const { redis } = services

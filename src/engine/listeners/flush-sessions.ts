@@ -20,7 +20,10 @@ const atMost = 2_000
 /** Pages of `atMost` sessions that are read per shard and run, to find those of stations that do not fail. */
 const maxPages = 10
 
-/** The last entry of each shard that was read. Entries before it are those of stations that failed, and wait for the next round. */
+/**
+ * The last entry of each shard that was read. Entries before it are those of stations that failed, and wait for the
+ * next round.
+ */
 const positions = new WeakMap<RedisClient, Map<number, string>>()
 
 /** Reads the next sessions of a shard, of stations that are not paused. Begins anew once it has reached the end. */

@@ -33,9 +33,9 @@ export type SourceCount = ListenerCount &
 export type CountWithKind = SourceCount & { readonly kind: SourceKind }
 
 /**
- * Replaces the identities of each count by those that connected and disconnected since the last report, which
- * another process may have made, and their connections by the sessions that began and ended. `isOutdated`: the cache must
- * not be used. Nothing that it returns contains an address.
+ * Replaces the identities of each count by those that connected and disconnected since the last report, which another
+ * process may have made, and their connections by the sessions that began and ended. `isOutdated`: the cache must not
+ * be used. Nothing that it returns contains an address.
  */
 export async function computeIdentityChanges(
   { sql, redis, identities: cache }: PlayoutServices,
@@ -76,7 +76,10 @@ function toReported(count: CountWithKind): ReportedCount {
   return 'id' in count ? { kind, id: count.id, total, unique } : { kind, path: count.path, total, unique }
 }
 
-/** Whether the identities of these hashes, which have not changed, have one session each, as before, and none is too long. */
+/**
+ * Whether the identities of these hashes, which have not changed, have one session each, as before, and none is too
+ * long.
+ */
 function haveSameSessions(
   { starts, oldestMs }: SourceSessions,
   hashes: ReadonlyMap<string, string>,

@@ -1,9 +1,9 @@
 import type { ListenerDetails } from '../../stores/redis/session-store.ts'
 
 /*
- * A session is the time for which a connection to a source is seen in its reports. Connections of the same listener (address
- * and user agent) cannot be told apart, so they are numbered: if one of three ends, the third session does. The time
- * listened is right in any case.
+ * A session is the time for which a connection to a source is seen in its reports. Connections of the same listener
+ * (address and user agent) cannot be told apart, so they are numbered: if one of three ends, the third session does.
+ * The time listened is right in any case.
  */
 
 /** A connection that a server lists. It is in memory during a report, and never stored or logged. */
@@ -115,8 +115,9 @@ function groupByHash<Connection extends SeenConnection>(connections: readonly Co
 }
 
 /**
- * Returns when the session of a new connection began. One that was not seen before began after the report before; what came
- * before that belongs to a session that has ended. Without an earlier report, whole days were stored as other sessions.
+ * Returns when the session of a new connection began. One that was not seen before began after the report before; what
+ * came before that belongs to a session that has ended. Without an earlier report, whole days were stored as other
+ * sessions.
  */
 function startOf(
   seconds: number,

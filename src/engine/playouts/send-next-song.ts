@@ -44,8 +44,8 @@ const attempts = 5
 
 /**
  * Sends the next song to a playout, which then plays it in any case. Songs in which `findProblem` finds a problem are
- * taken from the queue instead. Null if the queue is empty. Throws 404 for an unknown station, 409 if its backend is not
- * liquidsoap or it is disabled.
+ * taken from the queue instead. Null if the queue is empty. Throws 404 for an unknown station, 409 if its backend is
+ * not liquidsoap or it is disabled.
  */
 export async function sendNextSong(
   services: PlayoutServices,

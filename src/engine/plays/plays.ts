@@ -133,8 +133,8 @@ interface UnscheduledSong {
 }
 
 /**
- * Opens the history row of a song that was not queued. The length of a streamer's song is unknown. The file of a media may list
- * more artists than the reported text names.
+ * Opens the history row of a song that was not queued. The length of a streamer's song is unknown. The file of a media
+ * may list more artists than the reported text names.
  */
 export function startUnscheduled(
   { tx, station, mark }: StationChange,

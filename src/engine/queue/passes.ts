@@ -15,8 +15,8 @@ export async function startNewPass(tx: Tx, playlistId: number): Promise<void> {
 }
 
 /**
- * A play of a later pass ends the passes before it. All but the last of these were complete when it was planned, also if
- * songs were added since; the last one ends once all tracks were played in it.
+ * A play of a later pass ends the passes before it. All but the last of these were complete when it was planned, also
+ * if songs were added since; the last one ends once all tracks were played in it.
  */
 export function endPass(
   tx: Tx,

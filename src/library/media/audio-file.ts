@@ -32,8 +32,8 @@ const maxCoverBytes = 5 * 1024 * 1024
 
 /**
  * Reads tags, duration, cue points and cover of a regular file; its content determines the format. Takes at most about
- * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. `name` is the title of a file
- * without one. Throws an `UnusableFileError` for any problem of the file.
+ * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. `name` is the title of a
+ * file without one. Throws an `UnusableFileError` for any problem of the file.
  */
 export async function readAudioFile(
   path: string,
@@ -92,9 +92,9 @@ async function read(file: FileTokenizer, path: string): Promise<AudioFile> {
 }
 
 /**
- * Chooses the front cover, else the first usable picture; null if there is none. A front cover that is too large is named
- * also if another picture takes its place. The type in the tag is
- * ignored: browsers are only sent bytes that begin like a JPEG, PNG, WebP or GIF.
+ * Chooses the front cover, else the first usable picture; null if there is none. A front cover that is too large is
+ * named also if another picture takes its place. The type in the tag is ignored: browsers are only sent bytes that
+ * begin like a JPEG, PNG, WebP or GIF.
  */
 function chooseCover(pictures: IPicture[]): Pick<AudioFile, 'cover' | 'coverNotice'> {
   const fronts = pictures.filter(picture => picture.type === 'Cover (front)')

@@ -11,8 +11,8 @@ import { resolveLocation } from '../../model/songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../../model/songs/playlist-file.ts'
 
 /**
- * An audio file by its real path, a URL from a playlist, or an item that cannot be imported. `occurrence` is how often its
- * playlist file has named it so far; 1 outside of one.
+ * An audio file by its real path, a URL from a playlist, or an item that cannot be imported. `occurrence` is how often
+ * its playlist file has named it so far; 1 outside of one.
  */
 export type ScannedItem =
   | { type: 'file'; path: string; occurrence: number; sizeBytes: number; modifiedMs: number }

@@ -16,8 +16,8 @@ interface BackupSettings {
 }
 
 /**
- * Returns why scheduled backups cannot be written to BACKUP_STORAGE; null if nothing is known against it. Does not connect to
- * remote storage. `sql` null: Postgres is not available, so that storage locations are not checked.
+ * Returns why scheduled backups cannot be written to BACKUP_STORAGE; null if nothing is known against it. Does not
+ * connect to remote storage. `sql` null: Postgres is not available, so that storage locations are not checked.
  */
 export async function findBackupStorageProblem(
   sql: Sql | null,

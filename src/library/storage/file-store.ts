@@ -9,8 +9,8 @@ export interface StoredFile {
 export interface FileStore {
   /**
    * Copies a local file to a path, whole or not at all, in place of a file that is there. Repeating it with the same
-   * `token` is safe. The file may be the source itself under a second name, unless `keepsSource`: then nothing that is done to
-   * one of them concerns the other, and a local copy has the time of the source.
+   * `token` is safe. The file may be the source itself under a second name, unless `keepsSource`: then nothing that is
+   * done to one of them concerns the other, and a local copy has the time of the source.
    */
   readonly put: (
     source: string,

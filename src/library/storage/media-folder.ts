@@ -33,8 +33,8 @@ export async function findMediaFolder(tx: Tx, stationId: number, dataDir: string
 }
 
 /**
- * The path of a file in the media storage, or null if it is elsewhere: a URL, or a file that was imported from another folder.
- * `folder` is that of local storage.
+ * The path of a file in the media storage, or null if it is elsewhere: a URL, or a file that was imported from another
+ * folder. `folder` is that of local storage.
  */
 export function storedPath(path: string, folder: string | null): string | null {
   if (isWebUrl(path)) return null
@@ -50,9 +50,9 @@ export function resolveMediaFolder(folder: string, config: Config): Promise<stri
 }
 
 /**
- * Returns the path of a song for another program on this machine, or null if it is outside the media folder
- * or not a regular file. `folder` is null if the media are stored remotely. The file need not exist; its stored name may differ in
- * Unicode composition.
+ * Returns the path of a song for another program on this machine, or null if it is outside the media folder or not a
+ * regular file. `folder` is null if the media are stored remotely. The file need not exist; its stored name may differ
+ * in Unicode composition.
  */
 export async function locateSong(path: string, folder: string | null, config: Config) {
   let missing: string | null = null

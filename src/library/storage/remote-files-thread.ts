@@ -7,8 +7,8 @@ import { FileExistsError, type FileStore } from './file-store.ts'
 import type { RemoteFileThread, RemoteFileValue, RemoteFileWork, RemoteLocation } from './remote-files.ts'
 
 /*
- * The thread that `remote-files.ts` starts. A file store of a location is kept while it is used, so that requests share a
- * connection.
+ * The thread that `remote-files.ts` starts. A file store of a location is kept while it is used, so that requests share
+ * a connection.
  */
 
 const concurrency = 4

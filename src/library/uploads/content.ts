@@ -35,7 +35,9 @@ const transientName = new RegExp(`^${transientPrefix}[0-9a-f]{32}$`)
 /** Longer than a request may pause. */
 const transientTtlMs = 3_600_000
 
-/** Whether a file of the folder is content that a request has left behind, since nothing was written to it for an hour. */
+/**
+ * Whether a file of the folder is content that a request has left behind, since nothing was written to it for an hour.
+ */
 export async function isAbandonedTransient(config: DataFolder, name: string): Promise<boolean> {
   if (!transientName.test(name)) return false
   try {
@@ -105,12 +107,14 @@ interface WriteOptions {
   readonly tooLong: () => ApiError
 }
 
-/** So that what the system writes later to the disk is little: if it is much, each write to any file waits for the disk. */
+/**
+ * So that what the system writes later to the disk is little: if it is much, each write to any file waits for the disk.
+ */
 const syncedBytes = 32 * 1024 * 1024
 
 /**
- * Writes pieces as they come to a file, as fast as the disk takes them. Returns the offset behind them. What was written remains if a
- * piece cannot be read or written.
+ * Writes pieces as they come to a file, as fast as the disk takes them. Returns the offset behind them. What was
+ * written remains if a piece cannot be read or written.
  */
 export async function writePieces(
   file: FileHandle,

@@ -20,8 +20,8 @@ export interface FileMove {
 }
 
 /**
- * Until the transaction ends, no other one locks these files of a media storage. Whoever is about to store, move or remove a
- * file locks it to check that nobody else is.
+ * Until the transaction ends, no other one locks these files of a media storage. Whoever is about to store, move or
+ * remove a file locks it to check that nobody else is.
  */
 export async function lockFiles(
   tx: Tx,
@@ -46,8 +46,8 @@ export async function isMoving(
 }
 
 /**
- * Records that a file is being moved or copied, after `check` ran while both paths are locked. Throws 409 if the song or another
- * file is being moved there. `endMove` ends it; if the process is killed, `repairMoves` does.
+ * Records that a file is being moved or copied, after `check` ran while both paths are locked. Throws 409 if the song
+ * or another file is being moved there. `endMove` ends it; if the process is killed, `repairMoves` does.
  */
 export async function beginMove(
   sql: Sql,
@@ -70,8 +70,8 @@ export async function beginMove(
 }
 
 /**
- * Moves a file, and then its song with `moveRow`; moves the file back if that fails. `check` runs before, as in `beginMove`, which
- * also says what it throws.
+ * Moves a file, and then its song with `moveRow`; moves the file back if that fails. `check` runs before, as in
+ * `beginMove`, which also says what it throws.
  */
 export async function moveFile<Result>(
   { sql, log }: UploadServices,
@@ -116,8 +116,8 @@ interface Interrupted extends FileMove {
 }
 
 /**
- * Ends moves whose process was killed: moves a file back to where its song expects it. Returns the number of moves that were
- * ended. While a storage does not respond they are attempted again, a limited number of times.
+ * Ends moves whose process was killed: moves a file back to where its song expects it. Returns the number of moves that
+ * were ended. While a storage does not respond they are attempted again, a limited number of times.
  */
 export async function repairMoves(services: UploadServices, signal: AbortSignal): Promise<number> {
   const { sql, log } = services

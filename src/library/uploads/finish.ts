@@ -47,11 +47,11 @@ export interface FinishedUpload {
 }
 
 /**
- * Stores a file that was received completely, and adds it to the library and its playlists. Returns its media, also
- * if it was stored before. `upload` must be leased (`withUpload`).
+ * Stores a file that was received completely, and adds it to the library and its playlists. Returns its media, also if
+ * it was stored before. `upload` must be leased (`withUpload`).
  *
- * The content is kept until the transaction is committed, so after a crash the same steps end with the same result. A file
- * that is refused is removed, and its error is kept. After an error that may pass (503) it can be tried again.
+ * The content is kept until the transaction is committed, so after a crash the same steps end with the same result. A
+ * file that is refused is removed, and its error is kept. After an error that may pass (503) it can be tried again.
  */
 export async function finishUpload(
   services: UploadServices,
@@ -134,9 +134,9 @@ function refuseFile(reason: string): never {
 }
 
 /**
- * Counts the size as used, without that of the file that is replaced, and takes the path. A smaller file frees nothing until the
- * storage is measured: the old one is still there. Throws 507, 409 if another upload holds the path, 404 if it was ended.
- * Returns the path at which the file is stored: a song or file of this name keeps its own.
+ * Counts the size as used, without that of the file that is replaced, and takes the path. A smaller file frees nothing
+ * until the storage is measured: the old one is still there. Throws 507, 409 if another upload holds the path, 404 if
+ * it was ended. Returns the path at which the file is stored: a song or file of this name keeps its own.
  */
 async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<string> {
   const { id, lease, stationId, playlistIds } = upload
@@ -249,8 +249,8 @@ async function findTarget(
 }
 
 /**
- * Ends an upload whose client cannot continue it, and removes what was received and stored, unless a song has the file. An
- * upload that is done, or that the sweep is finishing, remains.
+ * Ends an upload whose client cannot continue it, and removes what was received and stored, unless a song has the file.
+ * An upload that is done, or that the sweep is finishing, remains.
  */
 export async function abandonUpload(
   services: UploadServices,
@@ -277,8 +277,8 @@ export async function abandonUpload(
 interface ReservedUpload extends Pick<Upload, 'state' | 'stationId' | 'path' | 'sizeBytes'> {}
 
 /**
- * Frees what `reserve` has counted for a file that is not stored, beyond the file that is at its path now. If the storage does not
- * respond, it stays counted until the storage is measured.
+ * Frees what `reserve` has counted for a file that is not stored, beyond the file that is at its path now. If the
+ * storage does not respond, it stays counted until the storage is measured.
  */
 async function releaseBytes(
   services: UploadServices,

@@ -56,7 +56,10 @@ async function openStore(
   return { ...(await openStorageLocation({ sql, config, secrets }, locationId)), locationId, storageId }
 }
 
-/** Opens a storage location. Throws 404 if there is none with this id, and a `StorageFault` if a local folder cannot be used. */
+/**
+ * Opens a storage location. Throws 404 if there is none with this id, and a `StorageFault` if a local folder cannot be
+ * used.
+ */
 export async function openStorageLocation(
   { sql, config, secrets }: Services,
   locationId: number
@@ -100,8 +103,8 @@ export async function openUsableMediaStore(services: Services, stationId: number
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
 /**
- * The error for the caller of a failed operation on files; other errors are returned as they are. It names the field of the
- * path, and for a full disk that of the content.
+ * The error for the caller of a failed operation on files; other errors are returned as they are. It names the field of
+ * the path, and for a full disk that of the content.
  */
 export function toCallerError(error: unknown, field = 'path', contentField = field): unknown {
   if (error instanceof StorageFault)

@@ -26,8 +26,10 @@ interface StoredSong {
 }
 
 /**
- * Reads tags, length, cue points and cover of a stored file again, and writes them to its song. Texts and cover replace those
- * that a person set only with `replacesCorrections`. Returns a sentence about a cover that was left out, or an empty text. The song keeps its cover if the file has none. Throws 404 if there is no such file, and 409 if it is no longer usable.
+ * Reads tags, length, cue points and cover of a stored file again, and writes them to its song. Texts and cover replace
+ * those that a person set only with `replacesCorrections`. Returns a sentence about a cover that was left out, or an
+ * empty text. The song keeps its cover if the file has none. Throws 404 if there is no such file, and 409 if it is no
+ * longer usable.
  */
 export async function reprocessSong(
   services: UploadServices,

@@ -16,7 +16,8 @@ export interface SongContent {
 }
 
 /**
- * Writes the song of a file, and what shows it; the caller refills the queue. What a person set is kept. Returns the id of the media, and whether it is new and was added to playlists of its folder.
+ * Writes the song of a file, and what shows it; the caller refills the queue. What a person set is kept. Returns the id
+ * of the media, and whether it is new and was added to playlists of its folder.
  */
 export async function writeSong(
   change: StationChange,

@@ -14,8 +14,8 @@ import type { UploadServices } from './services.ts'
 
 /*
  * Audio files of a station that are not songs of its library: the fallback track, which a playout loops while it has
- * nothing else, and the intros of mounts. Each has one name in the folder `config` of the station, so a program that has
- * the file open by its name reads a new one at its next turn.
+ * nothing else, and the intros of mounts. Each has one name in the folder `config` of the station, so a program that
+ * has the file open by its name reads a new one at its next turn.
  */
 
 export const audioExtensions: readonly string[] = ['.mp3', '.ogg', '.opus', '.flac', '.m4a', '.aac', '.wav']

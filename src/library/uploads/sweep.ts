@@ -12,8 +12,8 @@ const batch = 100
 const maxFilesPerRun = 10_000
 
 /**
- * Finishes uploads whose process ended while it stored them, removes expired ones, removes content without an upload, and
- * repairs interrupted moves. Returns the number of them.
+ * Finishes uploads whose process ended while it stored them, removes expired ones, removes content without an upload,
+ * and repairs interrupted moves. Returns the number of them.
  */
 export async function sweepUploads(services: UploadServices, signal: AbortSignal): Promise<number> {
   const finished = await finishInterrupted(services, signal)

@@ -72,9 +72,9 @@ export interface NewUpload {
 }
 
 /**
- * Begins an upload. Throws 413 for a file that is too large, 507 if it does not fit into the storage location, together with
- * those that are being received, or on the disk, 503 if the storage cannot be used, and 404 for a missing station. `limitBytes` is
- * the most that fits. The room of files that are replaced counts as free; `finishUpload` decides.
+ * Begins an upload. Throws 413 for a file that is too large, 507 if it does not fit into the storage location, together
+ * with those that are being received, or on the disk, 503 if the storage cannot be used, and 404 for a missing station.
+ * `limitBytes` is the most that fits. The room of files that are replaced counts as free; `finishUpload` decides.
  */
 export async function createUpload(services: UploadServices, given: NewUpload) {
   const { sql, config } = services
@@ -137,8 +137,8 @@ export async function findUpload(sql: Sql, stationId: number, id: string): Promi
 }
 
 /**
- * Works on an upload, which no other request can meanwhile. Throws 404, and 423 if another request works on it. The lease of
- * a process that was killed expires after half a minute.
+ * Works on an upload, which no other request can meanwhile. Throws 404, and 423 if another request works on it. The
+ * lease of a process that was killed expires after half a minute.
  */
 export async function withUpload<Result>(
   services: UploadServices,
@@ -231,7 +231,8 @@ const maxTurnWaitMs = 30_000
 const turnPauseMs = 50
 
 /**
- * Ends an upload and removes its content. One that may be in the media storage already remains, for the sweep to finish.
+ * Ends an upload and removes its content. One that may be in the media storage already remains, for the sweep to
+ * finish.
  */
 export async function removeUpload({ sql, config }: UploadServices, id: string): Promise<void> {
   const [kept] = await sql`select from uploads where id = ${id} and state = 'storing'`

@@ -129,8 +129,8 @@ const headers = {
 } as const
 
 /**
- * Writes the headers. `isProxied`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has compressed, unless
- * the stream has an encoding.
+ * Writes the headers. `isProxied`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has compressed,
+ * unless the stream has an encoding.
  */
 function writeHead(res: HttpResponse, kind: Kind, origin: string, isProxied: boolean): void {
   res.writeStatus('200 OK')
@@ -258,8 +258,9 @@ class StreamTransport implements Transport {
 }
 
 /**
- * The first byte of every frame. It is sent with the frame before: uWebSockets.js sends the line break that ends a chunk with the
- * next chunk, and clients that read whole chunks, such as Python's urllib3, would get each frame with the next one.
+ * The first byte of every frame. It is sent with the frame before: uWebSockets.js sends the line break that ends a
+ * chunk with the next chunk, and clients that read whole chunks, such as Python's urllib3, would get each frame with
+ * the next one.
  */
 const frameStarts = { sse: Buffer.from('d'), http_stream: Buffer.from('{') } as const satisfies Record<
   Kind,

@@ -42,8 +42,8 @@ export const findZone: (name: string) => Zone | null = memoize(1_000, name => {
 const utc = makeZone('UTC')
 
 /**
- * The clock of the time zone of a station: UTC for an unknown name. A stored name may be unknown, because the time zone data of
- * Node differs between its versions.
+ * The clock of the time zone of a station: UTC for an unknown name. A stored name may be unknown, because the time zone
+ * data of Node differs between its versions.
  */
 export const openZone = (name: string): Zone => findZone(name) ?? utc
 

@@ -1,6 +1,6 @@
 /*
- * The artists that a text names, as `docs/autodj.md` lists the rules. All texts are normalized; names are returned in one
- * form, so that `Beatles, The` and `The Beatles` are one artist.
+ * The artists that a text names, as `docs/autodj.md` lists the rules. All texts are normalized; names are returned in
+ * one form, so that `Beatles, The` and `The Beatles` are one artist.
  */
 
 /** Separates artists wherever it is. */

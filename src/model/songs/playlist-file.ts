@@ -23,8 +23,8 @@ const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
 
 /**
- * Parses M3U, M3U8 or PLS in any encoding that `decodeForeignLines` detects, also in several. Never throws: a file that is not a
- * playlist has no entries and one problem.
+ * Parses M3U, M3U8 or PLS in any encoding that `decodeForeignLines` detects, also in several. Never throws: a file that
+ * is not a playlist has no entries and one problem.
  */
 export function parsePlaylist(bytes: Uint8Array, charset: string | null = null): ParsedPlaylist {
   if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')

@@ -11,8 +11,8 @@ export interface SongTags {
   /** The displayed text. */
   artist: string
   /**
-   * All artists of the song as its file lists them, clean, without repeats, at most 20. Empty: the file lists none, or one
-   * text; then `artist` is the text.
+   * All artists of the song as its file lists them, clean, without repeats, at most 20. Empty: the file lists none, or
+   * one text; then `artist` is the text.
    */
   artists: readonly string[]
   title: string
@@ -91,7 +91,9 @@ export const maxLengths = {
   lyrics: 8_000
 } as const
 
-/** Replaces control characters (Postgres rejects NUL), removes U+FFFD and lone surrogates, and truncates to code points. */
+/**
+ * Replaces control characters (Postgres rejects NUL), removes U+FFFD and lone surrogates, and truncates to code points.
+ */
 export function cleanLine(text: string, limit: number): string {
   const start = text.trimStart().slice(0, limit * 4)
   return truncate(start.replace(/\p{Cc}+/gu, ' '), limit)

@@ -2,10 +2,10 @@ import type { Dialect } from './dialect.ts'
 import { type CuedSong, isOnline, type Mount, type Play, type Song, type StationState } from './state.ts'
 
 /**
- * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect.
- * They differ only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`. `azuracast` and
- * `azuracast event`: as AzuraCast answers and pushes. They differ from `event` in `station`, in `song.text`, in `cache`,
- * and in `elapsed` of a song of unknown length.
+ * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect. They differ
+ * only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`. `azuracast` and `azuracast event`: as
+ * AzuraCast answers and pushes. They differ from `event` in `station`, in `song.text`, in `cache`, and in `elapsed` of
+ * a song of unknown length.
  */
 export type NowPlayingVariant = 'rest' | 'event' | 'azuracast' | 'azuracast event'
 

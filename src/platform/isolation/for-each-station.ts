@@ -4,8 +4,9 @@ import { isStoreAway } from '../runtime/store-errors.ts'
 import type { StationFaults, StationTask } from './station-faults.ts'
 
 /*
- * Every loop over stations uses these functions, so that a station that fails (a value in its rows that nobody expected, for
- * instance) affects no other one. An error that concerns all stations, because a store is away, still ends the loop.
+ * Every loop over stations uses these functions, so that a station that fails (a value in its rows that nobody
+ * expected, for instance) affects no other one. An error that concerns all stations, because a store is away, still
+ * ends the loop.
  */
 
 interface Isolation {
@@ -20,8 +21,9 @@ interface LoopOptions {
 }
 
 /**
- * Calls `work` for each station in order. One for which it throws is noted, and the loop goes on; one that keeps failing is
- * left out for up to three seconds. Returns the number of stations for which `work` succeeded. Rejects if a store is away.
+ * Calls `work` for each station in order. One for which it throws is noted, and the loop goes on; one that keeps
+ * failing is left out for up to three seconds. Returns the number of stations for which `work` succeeded. Rejects if a
+ * store is away.
  */
 export async function forEachStation<Item extends { readonly stationId: number }>(
   isolation: Isolation,
@@ -41,8 +43,8 @@ export async function forEachStation<Item extends { readonly stationId: number }
 }
 
 /**
- * Runs `work` for one station, and returns whether it succeeded. Notes what it throws. Rejects if a store is away, and with what
- * `work` throws once `signal` is aborted. `part`: see `StationFaults`.
+ * Runs `work` for one station, and returns whether it succeeded. Notes what it throws. Rejects if a store is away, and
+ * with what `work` throws once `signal` is aborted. `part`: see `StationFaults`.
  */
 export async function isolate(
   { stationFaults }: Isolation,
@@ -65,8 +67,9 @@ export async function isolate(
 }
 
 /**
- * Calls `work`, which handles several stations at once, with all of them. If it fails, it is called with each half, until the
- * stations that fail are found and noted. `work` must be a transaction or repeatable. Returns the results of the groups.
+ * Calls `work`, which handles several stations at once, with all of them. If it fails, it is called with each half,
+ * until the stations that fail are found and noted. `work` must be a transaction or repeatable. Returns the results of
+ * the groups.
  */
 export async function forStationsTogether<Result>(
   isolation: Isolation,

@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { AggregatorRegistry, Gauge, type Registry } from 'prom-client'
 
 /*
- * Server processes share a port, so a scrape would reach any one of them. Their parent asks each of them for its metrics
- * over the IPC channel, and merges the answers. (prom-client does this for processes of `node:cluster` only.)
+ * Server processes share a port, so a scrape would reach any one of them. Their parent asks each of them for its
+ * metrics over the IPC channel, and merges the answers. (prom-client does this for processes of `node:cluster` only.)
  */
 
 /** Metrics as they are sent from process to process. */
@@ -100,8 +100,9 @@ export function openChildMetrics(timeoutMs = answerTimeoutMs) {
       })
     },
     /**
-     * Returns the metrics of all children in the text format: counters and histograms are summed, other values
-     * merged as their metric declares. A child that does not answer, or has exited, counts with the counters of its last answer.
+     * Returns the metrics of all children in the text format: counters and histograms are summed, other values merged
+     * as their metric declares. A child that does not answer, or has exited, counts with the counters of its last
+     * answer.
      */
     collect: async (): Promise<string> => {
       const asked = [...children.keys()]

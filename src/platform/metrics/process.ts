@@ -13,8 +13,8 @@ const misnamed = [
 ]
 
 /**
- * How often the event loop is checked for delays, which are reported with this interval. The default of 10 ms wakes an idle
- * process a hundred times a second, which took 7 % of the CPU of a server that sends 10,000 frames a second.
+ * How often the event loop is checked for delays, which are reported with this interval. The default of 10 ms wakes an
+ * idle process a hundred times a second, which took 7 % of the CPU of a server that sends 10,000 frames a second.
  */
 const delayIntervalMs = 50
 

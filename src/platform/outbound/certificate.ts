@@ -6,8 +6,8 @@ import { hostOf } from './guard.ts'
 const timeoutMs = 10_000
 
 /**
- * Returns when the certificate of an HTTPS address ends, in Unix milliseconds, valid or not; null without TLS, or if the
- * address does not answer in time.
+ * Returns when the certificate of an HTTPS address ends, in Unix milliseconds, valid or not; null without TLS, or if
+ * the address does not answer in time.
  */
 export async function readCertificateEnd(url: string, signal?: AbortSignal): Promise<number | null> {
   const { protocol, port } = new URL(url)

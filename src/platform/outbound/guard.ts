@@ -112,8 +112,8 @@ export async function checkTarget(url: string, allowed: BlockList): Promise<UrlP
 }
 
 /**
- * Checks a URL that another program will request, without a guard of its own: a name that does not resolve is a problem. If the
- * name server does not answer within a second, the addresses that the name had in the last hour count.
+ * Checks a URL that another program will request, without a guard of its own: a name that does not resolve is a
+ * problem. If the name server does not answer within a second, the addresses that the name had in the last hour count.
  */
 export async function checkForeignTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)

@@ -42,9 +42,10 @@ const connectMs = 3_000
 const perAddressMs = 1_400
 
 /**
- * Sends a request to a URL that an operator entered. Never contacts forbidden addresses: the name is resolved
- * once, and only its checked addresses are used, also by a proxy, which is given the address. Returns the response with any status; a
- * redirect only if requested. Throws a `FetchFault` without one, and the reason of the signal once it is aborted.
+ * Sends a request to a URL that an operator entered. Never contacts forbidden addresses: the name is resolved once, and
+ * only its checked addresses are used, also by a proxy, which is given the address. Returns the response with any
+ * status; a redirect only if requested. Throws a `FetchFault` without one, and the reason of the signal once it is
+ * aborted.
  */
 export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedResponse> {
   const { allowed, timeoutMs = 10_000 } = request

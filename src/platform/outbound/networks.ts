@@ -32,8 +32,8 @@ export function limitKeyOf(address: string): string {
 }
 
 /**
- * The networks of an address that may belong to one person, from coarse to fine: the /24 network of an IPv4 address and the
- * address, or the /48 and /64 networks of an IPv6 address. Other text is returned alone.
+ * The networks of an address that may belong to one person, from coarse to fine: the /24 network of an IPv4 address and
+ * the address, or the /48 and /64 networks of an IPv6 address. Other text is returned alone.
  */
 export function limitGroupsOf(address: string): string[] {
   const family = isIP(address)

@@ -21,7 +21,9 @@ export function parseProxyUrl(text: string): URL | null {
 export const readProxyVariable = (env: Environment, name: string): string | undefined =>
   env[name.toLowerCase()] || env[name] || undefined
 
-/** Returns the proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY; null if it is reached directly, or is no URL. */
+/**
+ * Returns the proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY; null if it is reached directly, or is no URL.
+ */
 export function findProxy(target: string, env: Environment = process.env): URL | null {
   const url = parseUrl(target)
   if (url === null) return null
@@ -33,7 +35,10 @@ export function findProxy(target: string, env: Environment = process.env): URL |
   return isExcluded(hostname, port || (isHttps ? '443' : '80'), excluded) ? null : parseProxyUrl(proxy)
 }
 
-/** NO_PROXY: names with their subdomains (`a.example`, `.a.example`), addresses, networks, each with or without a port, and `*`. */
+/**
+ * NO_PROXY: names with their subdomains (`a.example`, `.a.example`), addresses, networks, each with or without a port,
+ * and `*`.
+ */
 function isExcluded(hostname: string, port: string, list: string): boolean {
   const host = withoutBrackets(hostname).replace(/\.$/, '')
   const networks: string[] = []
@@ -75,8 +80,8 @@ interface TunnelOptions extends https.AgentOptions {
 }
 
 /**
- * Returns an agent whose connections are tunnels of a proxy (CONNECT), for both schemes. `host` replaces that of the request, so that
- * the proxy resolves no name that was checked here.
+ * Returns an agent whose connections are tunnels of a proxy (CONNECT), for both schemes. `host` replaces that of the
+ * request, so that the proxy resolves no name that was checked here.
  */
 export function openTunnelAgent(
   proxy: URL,

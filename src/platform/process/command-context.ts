@@ -16,7 +16,10 @@ export const processContext: CommandContext = {
   stderr: process.stderr
 }
 
-/** Runs a command. Prints an error that the operator can solve on one line and returns `exitCode`; rethrows any other error. */
+/**
+ * Runs a command. Prints an error that the operator can solve on one line and returns `exitCode`; rethrows any other
+ * error.
+ */
 export async function reportOperatorErrors(
   { stderr }: CommandContext,
   exitCode: number,

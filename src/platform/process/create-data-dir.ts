@@ -8,8 +8,8 @@ import type { Logger } from '../runtime/log.ts'
 const timeoutMs = 5_000
 
 /**
- * Creates the folder DATA_DIR if it is missing. Returns the first folder that was created, else undefined. Has a deadline, because
- * a network file system may not answer.
+ * Creates the folder DATA_DIR if it is missing. Returns the first folder that was created, else undefined. Has a
+ * deadline, because a network file system may not answer.
  */
 export const createDataDir = (path: string): Promise<string | undefined> =>
   withDeadline(timeoutMs, `creating ${path}`, () => createFolder(resolve(path)))
@@ -39,7 +39,9 @@ export const dataDirError = (path: string, cause: unknown): OperatorError =>
     { cause }
   )
 
-/** Like `mkdir` with `recursive`, which never ends where nothing can be created although the parent exists (`/proc`). */
+/**
+ * Like `mkdir` with `recursive`, which never ends where nothing can be created although the parent exists (`/proc`).
+ */
 async function createFolder(path: string): Promise<string | undefined> {
   try {
     await mkdir(path)

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AdvisedError, codeOf } from '../runtime/errors.ts'
 
 /**
- * Below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere: an outgoing connection
- * could take one of those while its service restarts. Above 10080, which `fetch` and browsers refuse ("bad port" of the Fetch Standard).
+ * Below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere: an outgoing connection could take
+ * one of those while its service restarts. Above 10080, which `fetch` and browsers refuse ("bad port" of the Fetch
+ * Standard).
  */
 const [lowest, highest] = [10_081, 32_767]
 const attempts = 50

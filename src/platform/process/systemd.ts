@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import type { Logger } from '../runtime/log.ts'
 
 /**
- * Tells systemd the state of this process if a unit with `Type=notify` runs it. Node.js has no datagram sockets of Unix, so each
- * message is a run of systemd-notify, which takes some milliseconds outside of this process.
+ * Tells systemd the state of this process if a unit with `Type=notify` runs it. Node.js has no datagram sockets of
+ * Unix, so each message is a run of systemd-notify, which takes some milliseconds outside of this process.
  */
 export interface SystemdNotifier {
   /** The start is complete. From now on, the unit's `WatchdogSec` applies. */
@@ -20,9 +20,10 @@ const messagesPerWatchdog = 3
 const startMessageMs = 10_000
 
 /**
- * Sends a sign of life from the event loop at a third of the interval of the watchdog: a process whose event loop stands still is
- * restarted by systemd, one that waits for Postgres or Redis is not. During the start, the signs extend the time for it.
- * Removes the variables of systemd from the environment, so that child processes do not send for this one.
+ * Sends a sign of life from the event loop at a third of the interval of the watchdog: a process whose event loop
+ * stands still is restarted by systemd, one that waits for Postgres or Redis is not. During the start, the signs extend
+ * the time for it. Removes the variables of systemd from the environment, so that child processes do not send for this
+ * one.
  */
 export function openSystemdNotifier(env: NodeJS.ProcessEnv, log: Logger): SystemdNotifier {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdogUs, WATCHDOG_PID: watchdogPid } = env

@@ -2,8 +2,8 @@ export interface CacheOptions {
   /** The entries that were stored first are evicted above this number. */
   readonly maxEntries: number
   /**
-   * How long a value is used after it was stored, also as a function of how long it took to load; by default until it is
-   * evicted. 0: values are not kept, but concurrent loads are shared.
+   * How long a value is used after it was stored, also as a function of how long it took to load; by default until it
+   * is evicted. 0: values are not kept, but concurrent loads are shared.
    */
   readonly ttlMs?: number | ((loadedInMs: number) => number)
 }

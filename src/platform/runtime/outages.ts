@@ -63,7 +63,10 @@ export function openOutages(log: () => Pick<Logger, 'error' | 'info'>) {
 
   return {
     begin,
-    /** Notes a failure. Returns true if it is a consequence of an outage that has been logged, so that nobody has to log it. */
+    /**
+     * Notes a failure. Returns true if it is a consequence of an outage that has been logged, so that nobody has to log
+     * it.
+     */
     includes: (error: unknown): boolean => {
       const store = unavailableStoreOf(error)
       if (store === null) return false
@@ -72,7 +75,10 @@ export function openOutages(log: () => Pick<Logger, 'error' | 'info'>) {
       if (outage !== undefined) outage.failures++
       return outage !== undefined
     },
-    /** Sets how to find out whether a store answers: the probe rejects if it does not. Returns the function that removes it. */
+    /**
+     * Sets how to find out whether a store answers: the probe rejects if it does not. Returns the function that removes
+     * it.
+     */
     watch: (store: StoreName, probe: () => PromiseLike<unknown>): (() => void) => {
       probes.set(store, probe)
       return () => {

@@ -8,7 +8,10 @@ export function isStoreUnavailable(error: unknown): boolean {
 
 export type StoreName = 'postgres' | 'redis'
 
-/** Returns the store whose outage explains an error: it is unreachable, or Redis refuses commands. Null for other errors. */
+/**
+ * Returns the store whose outage explains an error: it is unreachable, or Redis refuses commands. Null for other
+ * errors.
+ */
 export function unavailableStoreOf(error: unknown): StoreName | null {
   if (!(error instanceof Error)) return null
   if (isLostRedis(error) || isRefusedByRedis(error)) return 'redis'
@@ -30,16 +33,17 @@ const isLostRedis = (error: Error): boolean =>
 /**
  * Whether an error of Redis means that the node of this connection does not take commands, while the node that a new
  * connection reaches may: it was demoted (READONLY, UNBLOCKED, MASTERDOWN), has lost its replicas or its cluster
- * (NOREPLICAS, CLUSTERDOWN), loads its data again, or forgot who is connected (NOAUTH, as behind a proxy). Not those that a
- * new connection meets as well: full (OOM), cannot save (MISCONF), without permission (NOPERM).
+ * (NOREPLICAS, CLUSTERDOWN), loads its data again, or forgot who is connected (NOAUTH, as behind a proxy). Not those
+ * that a new connection meets as well: full (OOM), cannot save (MISCONF), without permission (NOPERM).
  */
 export const needsNewConnection = (error: unknown): boolean =>
   isAnswerOfRedis(error) &&
   /(?:^|[ -])(?:READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|UNBLOCKED|NOAUTH) /.test(error.message)
 
 /**
- * Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, moves a slot, or the
- * user may not run the command. Not if the user lacks a permission for a key or channel, which may concern some stations only.
+ * Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, moves a slot, or
+ * the user may not run the command. Not if the user lacks a permission for a key or channel, which may concern some
+ * stations only.
  */
 export const isRefusedByRedis = (error: unknown): boolean =>
   needsNewConnection(error) ||
@@ -69,8 +73,8 @@ export function isStoreFault(error: unknown): boolean {
 }
 
 /**
- * Whether an error means that a store cannot be used at all at present, so that other work on it would fail as well: it is
- * unreachable, refuses writes, or is out of resources. A timeout or a conflict may concern only some rows.
+ * Whether an error means that a store cannot be used at all at present, so that other work on it would fail as well: it
+ * is unreachable, refuses writes, or is out of resources. A timeout or a conflict may concern only some rows.
  */
 export function isStoreAway(error: unknown): boolean {
   return isStoreUnavailable(error) || isRefusedByRedis(error) || /^(53|25006)/.test(codeOf(error))
@@ -89,7 +93,10 @@ const sharedSessions = [
   'set its pool_mode to session for this database, or set DATABASE_URL to Postgres itself'
 ] as const
 
-/** The SQLSTATE with which a session refuses itself (`src/stores/db/connections/connection-options.ts`): of the class of servers that start or stop. */
+/**
+ * The SQLSTATE with which a session refuses itself (`src/stores/db/connections/connection-options.ts`): of the class of
+ * servers that start or stop.
+ */
 export const readOnlySession = '57P0R'
 
 /** What an operator can do about errors of Postgres, by SQLSTATE. */
@@ -122,7 +129,8 @@ const postgresFaults: Readonly<Record<string, readonly [problem: string, advice:
 }
 
 /**
- * Returns the `OperatorError` of an error that an operator can solve: itself, or that of Postgres. Null for any other error.
+ * Returns the `OperatorError` of an error that an operator can solve: itself, or that of Postgres. Null for any other
+ * error.
  */
 export function toOperatorError(error: unknown): OperatorError | null {
   if (error instanceof OperatorError) return error

@@ -29,7 +29,9 @@ const maxEntries = 5_000_000
 /** As of Linux. */
 const maxNameBytes = 4_096
 
-/** Counts what an archive of `size` bytes contains. The result throws for an entry or bytes beyond what is plausible. */
+/**
+ * Counts what an archive of `size` bytes contains. The result throws for an entry or bytes beyond what is plausible.
+ */
 export function openArchiveLimit(size: number) {
   const maxBytes = Math.max(freeBytes, maxExpansion * size)
   let bytes = 0
@@ -88,8 +90,8 @@ export async function forEachTarFile(
 }
 
 /**
- * Yields the files of the tar archive that `feed` writes, and calls `onOther` for links and devices. Throws if it is damaged, or the
- * error of `feed`.
+ * Yields the files of the tar archive that `feed` writes, and calls `onOther` for links and devices. Throws if it is
+ * damaged, or the error of `feed`.
  */
 export async function* readTar(
   feed: (tar: Extract) => Promise<void>,

@@ -4,8 +4,8 @@ import { JsonProblem, maxJsonDepth, maxJsonMembers, maxTokenLength, parseJsonInP
 import { runInTimeSlices } from '../runtime/time-slices.ts'
 
 /**
- * The most values in a body, unless its route takes more. Parsing and validating this many takes some 20 ms, in which no other request
- * is answered.
+ * The most values in a body, unless its route takes more. Parsing and validating this many takes some 20 ms, in which
+ * no other request is answered.
  */
 export const maxJsonValues = 20_000
 
@@ -23,9 +23,9 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a JSON body; undefined if it is empty. It must be UTF-8, unless a charset or null (unknown) is given: then its texts
- * are decoded one by one, because playouts send titles as they receive them. Throws 400 if it is not JSON, is nested too
- * deeply, has too many values, or has a field `__proto__`, which could change the prototype of a copy.
+ * Parses a JSON body; undefined if it is empty. It must be UTF-8, unless a charset or null (unknown) is given: then its
+ * texts are decoded one by one, because playouts send titles as they receive them. Throws 400 if it is not JSON, is
+ * nested too deeply, has too many values, or has a field `__proto__`, which could change the prototype of a copy.
  */
 export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOptions = {}): unknown {
   return parseText(

@@ -46,8 +46,8 @@ interface Container {
 }
 
 /**
- * Parses a text as `JSON.parse` does, in steps of which each takes few milliseconds: names that differ take some microseconds
- * each. Values are counted before any of them is built. Throws `JsonProblem`.
+ * Parses a text as `JSON.parse` does, in steps of which each takes few milliseconds: names that differ take some
+ * microseconds each. Values are counted before any of them is built. Throws `JsonProblem`.
  */
 export function* parseJsonInParts(
   text: string,
@@ -178,8 +178,8 @@ export function* parseJsonInParts(
 }
 
 /**
- * The index of the next character that begins or ends something, or in a text of the quote at its end; `to` or more if there is none
- * before. A function of its own, because V8 optimizes loops in generators less.
+ * The index of the next character that begins or ends something, or in a text of the quote at its end; `to` or more if
+ * there is none before. A function of its own, because V8 optimizes loops in generators less.
  */
 function findStructure(text: string, from: number, to: number, isInText: boolean): number {
   for (let index = from; index < to; index += 1) {

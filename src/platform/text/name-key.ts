@@ -11,8 +11,8 @@ export const nameKey = (name: string): string => name.normalize('NFC')
 const maxVariedParts = 3
 
 /**
- * The forms in which a storage may have a path, each once, as given first. Parts of the path may have different forms: a
- * folder from a keyboard, a file from macOS. A path without accents has one form.
+ * The forms in which a storage may have a path, each once, as given first. Parts of the path may have different forms:
+ * a folder from a keyboard, a file from macOS. A path without accents has one form.
  */
 export function nameForms(path: string): string[] {
   const parts = path.split('/')

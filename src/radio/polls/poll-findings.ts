@@ -34,8 +34,8 @@ export function selectStreams(poll: PolledServer, streams: readonly Stream[]): S
 }
 
 /**
- * Finds the stream behind a listener URL. Shoutcast URLs may hold the stream id: `/stream/2/`, `/?sid=2`. An Icecast without a mount
- * is its first stream.
+ * Finds the stream behind a listener URL. Shoutcast URLs may hold the stream id: `/stream/2/`, `/?sid=2`. An Icecast
+ * without a mount is its first stream.
  */
 function findRemoteStream(
   kind: LeasedPoll['kind'],

@@ -30,8 +30,9 @@ type FetchFromServer<Found> = (
 ) => Promise<Found>
 
 /**
- * Fetches the streams that a poll is about. A remote's URL is a stream: its server is at the root, or below a folder of the
- * path, which a proxy removes. The streams of such a server are returned with that folder. Throws `StreamingServerError`.
+ * Fetches the streams that a poll is about. A remote's URL is a stream: its server is at the root, or below a folder of
+ * the path, which a proxy removes. The streams of such a server are returned with that folder. Throws
+ * `StreamingServerError`.
  */
 export async function fetchFromServer<
   Found extends { readonly streams: readonly { readonly path: string }[] }

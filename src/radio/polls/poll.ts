@@ -92,8 +92,8 @@ async function handleFailure(
 }
 
 /**
- * Stores that a server has no listeners. Without a response, a broadcast is not known to have ended. Sessions end with the
- * last response: those of listeners who are still connected later continue there.
+ * Stores that a server has no listeners. Without a response, a broadcast is not known to have ended. Sessions end with
+ * the last response: those of listeners who are still connected later continue there.
  */
 function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<void> {
   const findings = interpretStreams(poll, [])
@@ -102,8 +102,8 @@ function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<v
 }
 
 /**
- * Raises the alert of a server that does not respond. A station without its own server has no listeners, so its web hooks
- * get `station_offline`, although what it plays is known.
+ * Raises the alert of a server that does not respond. A station without its own server has no listeners, so its web
+ * hooks get `station_offline`, although what it plays is known.
  */
 async function reportAbsence(
   { sql, triggersFor }: PollDeps,

@@ -18,8 +18,8 @@ export interface StoreDeps extends PlayoutServices {
 }
 
 /**
- * Stores the findings of a poll at a time in Unix milliseconds. `sessionsEndMs`: when listeners who are missing were last
- * connected, if that is known. Without its lease, findings may be outdated, and are ignored.
+ * Stores the findings of a poll at a time in Unix milliseconds. `sessionsEndMs`: when listeners who are missing were
+ * last connected, if that is known. Without its lease, findings may be outdated, and are ignored.
  */
 export async function storeFindings(
   deps: StoreDeps,

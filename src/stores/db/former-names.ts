@@ -1,8 +1,8 @@
 import type { Sql, Tx } from './sql.ts'
 
 /*
- * Stations that were taken over from AzuraCast under another short name are found by the former one as well. It has characters that
- * short names do not have, so that no other station can have it. It is a row of `settings`.
+ * Stations that were taken over from AzuraCast under another short name are found by the former one as well. It has
+ * characters that short names do not have, so that no other station can have it. It is a row of `settings`.
  */
 
 /** The name of the row, without the id of the station. */

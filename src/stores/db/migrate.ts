@@ -22,8 +22,8 @@ export async function migrateDatabase(url: string): Promise<string[]> {
 }
 
 /**
- * Runs every `NNNN_name.sql` that is not recorded, in order, in one transaction; concurrent processes wait. Tries again after
- * a deadlock with writers of the release before. Returns the names that ran. Throws an `OperatorError` if a newer
+ * Runs every `NNNN_name.sql` that is not recorded, in order, in one transaction; concurrent processes wait. Tries again
+ * after a deadlock with writers of the release before. Returns the names that ran. Throws an `OperatorError` if a newer
  * release changed the schema incompatibly.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
@@ -60,7 +60,10 @@ export async function runMigrations(
   return missing
 }
 
-/** Changes lock the row of their station first. Waiting for them here, before other tables are locked, avoids deadlocks with them. */
+/**
+ * Changes lock the row of their station first. Waiting for them here, before other tables are locked, avoids deadlocks
+ * with them.
+ */
 async function lockStations(tx: Tx): Promise<void> {
   const [table] = await tx<{ isThere: boolean }[]>`select to_regclass('stations') is not null as "isThere"`
   if (table?.isThere) await tx`lock table stations in access exclusive mode`

@@ -30,8 +30,8 @@ export interface Registration extends Processes {
   /** Reports that the start has succeeded. Until then the process does not count as running. */
   readonly markReady: () => Promise<void>
   /**
-   * Stops the heartbeat, and notes that the process has ended, if Postgres answers. The row stays, because an older release may
-   * be started again within minutes.
+   * Stops the heartbeat, and notes that the process has ended, if Postgres answers. The row stays, because an older
+   * release may be started again within minutes.
    */
   readonly stop: () => Promise<void>
 }

@@ -155,7 +155,10 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   return { ...binaries, major: Number(/\d+/.exec(stdout)?.[0]) }
 }
 
-/** Reads the major version of Postgres that created the cluster in `folder`; null if there is none. Throws an `OperatorError`. */
+/**
+ * Reads the major version of Postgres that created the cluster in `folder`; null if there is none. Throws an
+ * `OperatorError`.
+ */
 export async function readClusterMajor(folder: string): Promise<number | null> {
   const text = await readFile(join(folder, 'data', 'PG_VERSION'), 'utf8').catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null

@@ -11,8 +11,8 @@ export interface ScheduledPlay {
 export type ScheduledPlays = ReturnType<typeof openScheduledPlays>
 
 /**
- * The plays that have to end: `STATION-PLAY-DUE`, scored with the due time. One command adds or takes any number of them, which jobs of BullMQ cannot. A
- * play that a process took and did not end is overdue, and the sweep ends it.
+ * The plays that have to end: `STATION-PLAY-DUE`, scored with the due time. One command adds or takes any number of
+ * them, which jobs of BullMQ cannot. A play that a process took and did not end is overdue, and the sweep ends it.
  */
 export function openScheduledPlays(redis: RedisClient) {
   return {

@@ -18,8 +18,8 @@ const noRetries = {
 }
 
 /**
- * Connects to REDIS_URL, of a cluster to one node, and checks the version, the database and the permissions. `isEmbedded`:
- * no variable names it, so Cuewire usually runs it itself. Throws an `OperatorError`.
+ * Connects to REDIS_URL, of a cluster to one node, and checks the version, the database and the permissions.
+ * `isEmbedded`: no variable names it, so Cuewire usually runs it itself. Throws an `OperatorError`.
  */
 export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}): Promise<RedisPlace> {
   const problem = findRedisUrlProblem(redisUrl)
@@ -104,7 +104,10 @@ async function tryPermissions(redis: Redis): Promise<void> {
   }
 }
 
-/** Returns the answer with which Redis refused a command. It discards a transaction for the first command that it refused. */
+/**
+ * Returns the answer with which Redis refused a command. It discards a transaction for the first command that it
+ * refused.
+ */
 function findRefusal(error: unknown): unknown {
   const refused: unknown = error instanceof Error ? Reflect.get(error, 'previousErrors') : undefined
   const [first]: unknown[] = Array.isArray(refused) ? refused : []

@@ -5,8 +5,9 @@ import { Cluster, type Redis } from 'ioredis'
 import { replaceRefused, replaceRefusedNodes } from './refused-connections.ts'
 
 /*
- * What ioredis 6.0.0 does otherwise than Cuewire needs. All clients are corrected here, once, when they are opened; each correction
- * says which fault it mends, and has a test in `test/integration/cluster.test.ts` or `coalesced-writes.test.ts`.
+ * What ioredis 6.0.0 does otherwise than Cuewire needs. All clients are corrected here, once, when they are opened;
+ * each correction says which fault it mends, and has a test in `test/integration/cluster.test.ts` or
+ * `coalesced-writes.test.ts`.
  */
 
 /** Corrects a client, and the duplicates that BullMQ workers make of it. `commandTimeout`: of a client for commands. */

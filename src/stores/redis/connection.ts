@@ -75,8 +75,8 @@ function openForCommands(place: RedisPlace, name: string, options: ConnectionOpt
 }
 
 /**
- * Sends a command over each connection every few seconds. One that does not answer, or leads to a node that refuses writes
- * and will not take them again, is replaced. A replica of a cluster is known as one.
+ * Sends a command over each connection every few seconds. One that does not answer, or leads to a node that refuses
+ * writes and will not take them again, is replaced. A replica of a cluster is known as one.
  */
 function probe(redis: RedisClient): void {
   redis.defineCommand('probeWrites', { numberOfKeys: 1, lua: probeWritesScript })

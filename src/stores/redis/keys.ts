@@ -1,8 +1,8 @@
 import { hashSlot } from './hash-slot.ts'
 
 /**
- * Every key and channel in Redis. Stations are spread over shards; all keys of a
- * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
+ * Every key and channel in Redis. Stations are spread over shards; all keys of a shard and its channel carry its hash
+ * tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{TAG}:station:ID` hash: `position`, `state`, `counts` (see `station-store.ts`)
  * - `cuewire:{TAG}:counting:ID` hash: the listener counts of a station (see `lua/counting.lua`)
@@ -26,10 +26,10 @@ import { hashSlot } from './hash-slot.ts'
  * - `{cuewire}plays` sorted set: the plays on air, scored with when they end (see `src/stores/jobs/scheduled-plays.ts`)
  * - `bull:{cuewire}deliver:...` the jobs of BullMQ that deliver to web hooks (see `src/stores/jobs/queues.ts`)
  *
- * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
- * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`).
- * `src/stores/jobs` keeps an entry for each play on air and for each pending delivery, none for those that ended, and
- * about 10,000 entries in the event stream of each queue.
+ * Nothing here grows with time. There is one hash, one position and one score for each station, and a state holds at
+ * most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`). `src/stores/jobs`
+ * keeps an entry for each play on air and for each pending delivery, none for those that ended, and about 10,000
+ * entries in the event stream of each queue.
  */
 const shardCount = 64
 

@@ -76,8 +76,8 @@ export interface Counting extends ListenerCount {
 }
 
 /**
- * A source. `connected`: identities that are connected. `isTracked`: whether its sessions were ever recorded. `version` rises
- * with each change of the identities.
+ * A source. `connected`: identities that are connected. `isTracked`: whether its sessions were ever recorded. `version`
+ * rises with each change of the identities.
  */
 interface CountedSource extends ListenerCount {
   readonly path: string

@@ -1,6 +1,6 @@
 /**
- * One URL of Redis or of its Sentinels, or URLs of some nodes of a Redis Cluster, whose other nodes the client discovers.
- * `redis-url.ts` parses them.
+ * One URL of Redis or of its Sentinels, or URLs of some nodes of a Redis Cluster, whose other nodes the client
+ * discovers. `redis-url.ts` parses them.
  */
 export interface RedisPlace {
   readonly urls: readonly [string, ...string[]]

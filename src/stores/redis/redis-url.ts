@@ -28,7 +28,9 @@ export interface RedisUrl {
   readonly sentinel: { readonly name: string; readonly username: string; readonly password: string } | null
 }
 
-/** What is wrong with a URL, as the end of a sentence about REDIS_URL. Never contains a part of it that may be secret. */
+/**
+ * What is wrong with a URL, as the end of a sentence about REDIS_URL. Never contains a part of it that may be secret.
+ */
 class RedisUrlProblem extends Error {}
 
 const defaultPort = 6_379
@@ -51,8 +53,8 @@ const parameters = [
 
 /**
  * Parses one URL: `redis://USER:PASSWORD@HOST:PORT/DATABASE`, or
- * `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/PRIMARY/DATABASE`; `rediss` for TLS. Throws an `Error` whose message
- * ends a sentence about REDIS_URL.
+ * `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/PRIMARY/DATABASE`; `rediss` for TLS. Throws an `Error` whose
+ * message ends a sentence about REDIS_URL.
  */
 export function parseRedisUrl(text: string): RedisUrl {
   const [, scheme, sentinelSuffix, access = '', hostList = '', path = '', query = '', fragment] =

@@ -5,8 +5,9 @@ import { needsNewConnection } from '../../platform/runtime/store-errors.ts'
 
 /*
  * A connection may lead to a node that answers and will never take writes again: one that a failover behind a name or
- * load balancer has demoted, or that a cluster has dropped. `needsNewConnection` tells by the error; here the connection is
- * replaced. Each error that Redis answers passes here, also inside pipelines and scripts; other answers cost nothing.
+ * load balancer has demoted, or that a cluster has dropped. `needsNewConnection` tells by the error; here the
+ * connection is replaced. Each error that Redis answers passes here, also inside pipelines and scripts; other answers
+ * cost nothing.
  */
 
 /** Pauses between two replacements of a connection: twice as long each time, with jitter. */
@@ -14,7 +15,10 @@ const firstPauseMs = 250
 const maxPauseMs = 2_000
 /** Without a refusal for this long, the next one is a new fault. */
 const forgetMs = 10_000
-/** How long a node may take until it is ready after it has accepted a connection: the name may lead to another meanwhile. */
+/**
+ * How long a node may take until it is ready after it has accepted a connection: the name may lead to another
+ * meanwhile.
+ */
 const readyMs = 5_000
 /** A cluster heals most refusals by itself: its nodes elect others, and the client reads the slots again. */
 const clusterPatienceMs = 4_000

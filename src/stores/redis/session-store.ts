@@ -4,9 +4,9 @@ import { endedSessionsKey, openSessionsKey } from './keys.ts'
 
 
 /*
- * Sessions of listeners. While a listener is connected, the session is in a hash, by the source and a token that is made of
- * the salted hash of the listener. `countListeners-10.lua` moves those that ended, without the token, to a stream, from
- * which the workers write them to Postgres.
+ * Sessions of listeners. While a listener is connected, the session is in a hash, by the source and a token that is
+ * made of the salted hash of the listener. `countListeners-10.lua` moves those that ended, without the token, to a
+ * stream, from which the workers write them to Postgres.
  */
 
 /** What is known about the listener of a session. Empty: unknown. */
@@ -84,8 +84,8 @@ export async function readOpenSessions(redis: RedisClient, stationId: number) {
 export const streamStart = '0-0'
 
 /**
- * Reads the oldest ended sessions of a shard after an entry (`streamStart`, or an id), with the ids of their entries for
- * `removeEndedSessions`.
+ * Reads the oldest ended sessions of a shard after an entry (`streamStart`, or an id), with the ids of their entries
+ * for `removeEndedSessions`.
  */
 export async function readEndedSessions(redis: RedisClient, shard: number, afterId: string, limit: number) {
   const entries = await redis.xrange(endedSessionsKey(shard), `(${afterId}`, '+', 'COUNT', limit)

@@ -76,7 +76,10 @@ export function openSequenceReader(redis: RedisClient): (shard: number) => Promi
   }
 }
 
-/** Finds the shards with counts or ended sessions that are not in Postgres. Changes nothing. Throws if a node does not answer. */
+/**
+ * Finds the shards with counts or ended sessions that are not in Postgres. Changes nothing. Throws if a node does not
+ * answer.
+ */
 export async function findUnflushedShards(redis: RedisClient): Promise<number[]> {
   const ask = (command: (pipeline: ChainableCommander, shard: number) => unknown) =>
     Promise.all(sendToShards(redis, shards, command))
@@ -159,8 +162,8 @@ export async function probeShards(redis: RedisClient): Promise<void> {
 }
 
 /**
- * Throws if a node of a shard, or that of the jobs, refuses writes: it is unavailable, full or read-only, or the user lacks a
- * permission. Changes nothing.
+ * Throws if a node of a shard, or that of the jobs, refuses writes: it is unavailable, full or read-only, or the user
+ * lacks a permission. Changes nothing.
  */
 export async function probeWrites(redis: RedisClient): Promise<void> {
   await Promise.all(

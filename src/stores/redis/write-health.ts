@@ -21,8 +21,8 @@ interface Refusal {
 }
 
 /**
- * Checks every second whether Redis takes writes: one that is full, was demoted, or has taken away permissions answers reads and
- * pings. Logs a line if that lasts for ten seconds. A Redis that does not answer is noticed by others.
+ * Checks every second whether Redis takes writes: one that is full, was demoted, or has taken away permissions answers
+ * reads and pings. Logs a line if that lasts for ten seconds. A Redis that does not answer is noticed by others.
  */
 export function watchWrites(
   redis: RedisClient,

@@ -23,8 +23,9 @@ const lastMessage = 'last alert message'
 const maxAlerts = 10_000
 
 /**
- * Composes a message of the alerts that were raised, are still open, or were resolved since the one before, and stores it for
- * each channel. One process at a time does, so that each change is in one message. Returns the number of alerts in it.
+ * Composes a message of the alerts that were raised, are still open, or were resolved since the one before, and stores
+ * it for each channel. One process at a time does, so that each change is in one message. Returns the number of alerts
+ * in it.
  *
  * Announced are the alerts that listeners notice (type `danger`), and those of the machine; not that the web hook of a
  * station fails, which concerns its operators.

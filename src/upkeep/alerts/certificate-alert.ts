@@ -9,8 +9,8 @@ const dayMs = 86_400_000
 export const warnedDays = 14
 
 /**
- * Notifies operators if the certificate of BASE_URL ends soon, and resolves that when it was renewed. If the address does not answer,
- * nothing is known and nothing changes.
+ * Notifies operators if the certificate of BASE_URL ends soon, and resolves that when it was renewed. If the address
+ * does not answer, nothing is known and nothing changes.
  */
 export async function updateCertificateAlert(sql: Sql, baseUrl: string, signal: AbortSignal): Promise<void> {
   if (!baseUrl.startsWith('https:')) await resolveAlert(sql, fact)

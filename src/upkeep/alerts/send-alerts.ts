@@ -35,8 +35,8 @@ export const channelsOf = ({ mail, post }: Pick<SendAlertDeps, 'mail' | 'post'>)
 ]
 
 /**
- * Sends the messages that are due, and removes those that arrived. Any number of processes may call it. A message that failed
- * is tried again after one minute, two, four, up to an hour. Returns the number of messages that arrived.
+ * Sends the messages that are due, and removes those that arrived. Any number of processes may call it. A message that
+ * failed is tried again after one minute, two, four, up to an hour. Returns the number of messages that arrived.
  */
 export async function sendAlerts(deps: SendAlertDeps, signal: AbortSignal): Promise<number> {
   const { sql, log } = deps

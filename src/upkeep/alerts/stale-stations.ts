@@ -8,8 +8,8 @@ const maxCounted = 1_000
 const maxNamed = 20
 
 /**
- * Notifies operators once of the stations whose song is over and was not ended, so that they show it still, and names the
- * first of them. Resolved when there are none. Returns their number, up to a thousand.
+ * Notifies operators once of the stations whose song is over and was not ended, so that they show it still, and names
+ * the first of them. Resolved when there are none. Returns their number, up to a thousand.
  */
 export async function updateStaleStationsAlert(sql: Sql, nowMs: number): Promise<number> {
   const stale = await sql<{ name: string }[]>`

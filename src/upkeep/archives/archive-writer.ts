@@ -12,8 +12,8 @@ import { codeOf } from '../../platform/runtime/errors.ts'
 export interface ArchiveWriter {
   readonly addText: (path: string, content: Buffer | string) => Promise<void>
   /**
-   * Adds the file of an absolute path. Returns its size; null if it is missing, not a regular file or not readable. A file that grows
-   * meanwhile is cut at the size that it had. `onChunk` gets its content.
+   * Adds the file of an absolute path. Returns its size; null if it is missing, not a regular file or not readable. A
+   * file that grows meanwhile is cut at the size that it had. `onChunk` gets its content.
    */
   readonly addFile: (path: string, file: string, onChunk: (chunk: Buffer) => void) => Promise<number | null>
   /** Ends the archive; resolves when the sink has finished. */

@@ -4,7 +4,8 @@ import * as v from 'valibot'
 
 /*
  * A backup is a tar archive, compressed with gzip: first `backup.json` (the header), then the rows of each table as
- * `tables/NAME/NUMBER` in the text format of COPY, then files, last `manifest.json`, so an archive without it is incomplete.
+ * `tables/NAME/NUMBER` in the text format of COPY, then files, last `manifest.json`, so an archive without it is
+ * incomplete.
  */
 
 export const headerPath = 'backup.json'

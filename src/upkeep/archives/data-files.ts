@@ -11,8 +11,8 @@ import type { TarFile } from '../../platform/runtime/tar-files.ts'
 import type { BackupHeader } from './contents.ts'
 
 /*
- * Files in a backup: `data/stations/...` is relative to DATA_DIR, `storage/ID/...` to the folder of a local storage location, and
- * `absolute/...` are songs that were imported from elsewhere.
+ * Files in a backup: `data/stations/...` is relative to DATA_DIR, `storage/ID/...` to the folder of a local storage
+ * location, and `absolute/...` are songs that were imported from elsewhere.
  */
 
 const fileFolders = ['data', 'storage', 'absolute']
@@ -20,7 +20,10 @@ const fileFolders = ['data', 'storage', 'absolute']
 const maxPathBytes = 4_000
 const maxNameBytes = 255
 
-/** What is wrong with the path of a file in an archive; null for one that a backup, or the export of a station, may contain. */
+/**
+ * What is wrong with the path of a file in an archive; null for one that a backup, or the export of a station, may
+ * contain.
+ */
 export function findPathProblem(path: string, kind: BackupHeader['kind']): string | null {
   const [folder = '', content = '', ...rest] = path.split('/')
   const isKnown =
@@ -44,8 +47,8 @@ export interface FileToBackUp {
 }
 
 /**
- * Finds the files of stations in DATA_DIR: fallback tracks and intros, and with `media` also songs and recordings, those of local
- * storage locations, and imported songs. Symbolic links are not followed.
+ * Finds the files of stations in DATA_DIR: fallback tracks and intros, and with `media` also songs and recordings,
+ * those of local storage locations, and imported songs. Symbolic links are not followed.
  */
 export async function* findFiles(
   sql: Sql,
@@ -114,7 +117,9 @@ export interface RestoredFiles {
   readonly refused: readonly string[]
 }
 
-/** Writes files of a backup to their places. Those outside of DATA_DIR never replace a file, and stay inside `roots`. */
+/**
+ * Writes files of a backup to their places. Those outside of DATA_DIR never replace a file, and stay inside `roots`.
+ */
 export async function openFileRestore(sql: Sql, dataDir: string, roots: readonly string[]) {
   const rows = await sql<{ id: number; path: string }[]>`
     select id, path from storage_locations where adapter = 'local' and path <> ''`

@@ -38,8 +38,8 @@ export interface DumpOptions {
 }
 
 /**
- * Writes the header and all tables of a database as they were at one moment, while others write to it. Returns the summaries of the
- * tables and the sequences. Throws an `OperatorError` if it is not a database of Cuewire.
+ * Writes the header and all tables of a database as they were at one moment, while others write to it. Returns the
+ * summaries of the tables and the sequences. Throws an `OperatorError` if it is not a database of Cuewire.
  */
 export async function dumpTables(
   sql: Sql,

@@ -18,8 +18,8 @@ export async function assertNotInUse(tx: Tx): Promise<void> {
 const maxNamed = 5
 
 /**
- * What happens to a database that has tables of Cuewire: it is refused, everything in it is deleted, or it is refused with a hint at the
- * option `--replace` of the command.
+ * What happens to a database that has tables of Cuewire: it is refused, everything in it is deleted, or it is refused
+ * with a hint at the option `--replace` of the command.
  */
 export type NotEmptyPolicy = 'refuse' | 'replace' | 'refuse, suggest --replace'
 

@@ -39,7 +39,9 @@ export async function findCredentials(tx: Tx): Promise<RecordWithCredentials[]> 
   return found
 }
 
-/** Removes all sealed credentials, disables web hooks that need one, and lets the next start use another secrets key. */
+/**
+ * Removes all sealed credentials, disables web hooks that need one, and lets the next start use another secrets key.
+ */
 export async function removeCredentials(tx: Tx): Promise<void> {
   for (const [table, columns] of Object.entries(sealedColumns)) {
     const changes = columns.map(column => `${column} = ''`).join(', ')

@@ -12,8 +12,8 @@ const connectMs = 10_000
 const perScan = 1_000
 
 /**
- * Removes everything of Cuewire from a Redis: live states, counts and jobs of the database that was replaced. Workers write them again
- * from Postgres. Throws an `OperatorError` if Redis does not answer.
+ * Removes everything of Cuewire from a Redis: live states, counts and jobs of the database that was replaced. Workers
+ * write them again from Postgres. Throws an `OperatorError` if Redis does not answer.
  */
 export async function forgetLiveStates(redisUrl: string): Promise<number> {
   const redis = openRedis(await checkRedis(redisUrl), 'restore')

@@ -21,8 +21,8 @@ export async function readKeyToSave(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlac
 }
 
 /**
- * Writes the key to a file that only its owner can read. A file that has the same key stays. Throws an `OperatorError` if there is another
- * file.
+ * Writes the key to a file that only its owner can read. A file that has the same key stays. Throws an `OperatorError`
+ * if there is another file.
  */
 export async function saveKey(file: string, key: string): Promise<void> {
   try {
@@ -68,8 +68,9 @@ export interface StagedKey extends AsyncDisposable {
 }
 
 /**
- * Writes a key to a file in DATA_DIR that `install` moves to `secrets-key`; disposing removes it. Another key that is there is kept as
- * `secrets-key.replaced`, or with a number if that file exists. Throws an `OperatorError` if the key cannot be written.
+ * Writes a key to a file in DATA_DIR that `install` moves to `secrets-key`; disposing removes it. Another key that is
+ * there is kept as `secrets-key.replaced`, or with a number if that file exists. Throws an `OperatorError` if the key
+ * cannot be written.
  */
 export async function stageKey(key: string, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<StagedKey> {
   const file = join(resolve(DATA_DIR), 'secrets-key')

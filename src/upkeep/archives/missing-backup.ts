@@ -52,8 +52,8 @@ export async function readBackupAgeMs(sql: Sql): Promise<number | null> {
 }
 
 /**
- * Notifies operators once if a backup was due and is not written within a margin: no workers process ran at its time, it was
- * killed, or it hangs. The next backup resolves it.
+ * Notifies operators once if a backup was due and is not written within a margin: no workers process ran at its time,
+ * it was killed, or it hangs. The next backup resolves it.
  */
 export async function updateMissingBackupAlert(sql: Sql, schedule: BackupSchedule): Promise<void> {
   const [row] = await sql<{ nowMs: number; next: string | null }[]>`

@@ -33,8 +33,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a whole backup and compares everything with its manifest. Throws an `OperatorError` if it is damaged, incomplete, or of a
- * newer release.
+ * Reads a whole backup and compares everything with its manifest. Throws an `OperatorError` if it is damaged,
+ * incomplete, or of a newer release.
  */
 export async function verifyArchive(
   archive: string,

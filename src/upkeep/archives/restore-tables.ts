@@ -31,9 +31,9 @@ export async function assertCanRestore({ kind, migrations, version }: BackupHead
 }
 
 /**
- * Fills an empty database, all or nothing: creates the schema of the backup, loads the rows that `load` passes on, compares them with
- * the manifest that it returns, and migrates to the schema of this release. Returns the manifest. Throws an `OperatorError` if the
- * database is not empty.
+ * Fills an empty database, all or nothing: creates the schema of the backup, loads the rows that `load` passes on,
+ * compares them with the manifest that it returns, and migrates to the schema of this release. Returns the manifest.
+ * Throws an `OperatorError` if the database is not empty.
  */
 export async function restoreTables(
   sql: Sql,
@@ -85,8 +85,8 @@ async function assertHasTables(tx: Tx, header: BackupHeader): Promise<void> {
 }
 
 /**
- * Removes references, indexes and triggers, so that rows load quickly and in any order, and rows that migrations have inserted. The
- * result puts them back, which checks the references.
+ * Removes references, indexes and triggers, so that rows load quickly and in any order, and rows that migrations have
+ * inserted. The result puts them back, which checks the references.
  */
 async function prepareLoading(tx: Tx): Promise<() => Promise<void>> {
   const references = await tx<{ table: string; name: string; definition: string }[]>`

@@ -2,8 +2,8 @@ import type { Sql } from '../../stores/db/sql.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 
 /**
- * Turns an error of Postgres about a row, such as a violated constraint, into one line that names table and column. Returns every other
- * error as it is. `sql` reads the columns of a constraint.
+ * Turns an error of Postgres about a row, such as a violated constraint, into one line that names table and column.
+ * Returns every other error as it is. `sql` reads the columns of a constraint.
  */
 export async function explainRowFault(sql: Sql, error: unknown): Promise<unknown> {
   if (error instanceof OperatorError || !(error instanceof Error) || !/^2[23]/.test(codeOf(error)))

@@ -30,8 +30,8 @@ const namePattern = /^cuewire-\d{8}-\d{4}\.tar\.gz$/
 const backupMs = 24 * 3_600_000
 
 /**
- * Writes the backup of a time, and removes old ones. Returns its name; null if another process writes it. Raises an alert and rethrows if
- * it fails.
+ * Writes the backup of a time, and removes old ones. Returns its name; null if another process writes it. Raises an
+ * alert and rethrows if it fails.
  */
 export async function runScheduledBackup(deps: ScheduledBackupDeps, at: Date): Promise<string | null> {
   const { sql } = deps

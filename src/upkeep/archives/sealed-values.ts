@@ -1,6 +1,6 @@
 /*
- * Where the database holds credentials that are sealed with the secrets key. They are in these columns, and among the settings of web
- * hooks.
+ * Where the database holds credentials that are sealed with the secrets key. They are in these columns, and among the
+ * settings of web hooks.
  */
 
 /** Columns of sealed texts; an empty one has no credential. */

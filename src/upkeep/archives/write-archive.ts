@@ -19,8 +19,8 @@ export interface ArchiveResult extends ArchiveContents {
 }
 
 /**
- * Writes an archive with `fill`, which returns the files that it could not read, and reads it back. The file appears when it is complete.
- * Throws an `OperatorError` if it exists or cannot be written.
+ * Writes an archive with `fill`, which returns the files that it could not read, and reads it back. The file appears
+ * when it is complete. Throws an `OperatorError` if it exists or cannot be written.
  */
 export async function writeArchive(
   archive: string,

@@ -9,8 +9,8 @@ const timeoutMs = 5_000
 const maxBytes = 65_536
 
 /**
- * Checks that Cuewire answers at its public address, that it is the installation with this identifier, which may be empty, and that
- * WebSockets get through.
+ * Checks that Cuewire answers at its public address, that it is the installation with this identifier, which may be
+ * empty, and that WebSockets get through.
  */
 export async function checkBaseUrl(baseUrl: string, identifier: string): Promise<Finding> {
   const status = await request(`${baseUrl}/api/status`, {}).catch((error: unknown) =>

@@ -53,7 +53,10 @@ export async function checkStopped(config: CheckedSettings): Promise<readonly Fi
   ]
 }
 
-/** Checks a configuration and the stores it leads to. `isSet` says which variables are set here; servers that run set the others. */
+/**
+ * Checks a configuration and the stores it leads to. `isSet` says which variables are set here; servers that run set
+ * the others.
+ */
 export async function checkInstallation(
   given: CheckedSettings,
   stores: Stores,

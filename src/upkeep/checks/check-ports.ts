@@ -19,8 +19,8 @@ export async function checkPorts(
 }
 
 /**
- * Checks the ports of processes that do not run: those of a stopped installation, and METRICS_PORT if processes fail to start, which
- * servers and workers of one machine cannot share.
+ * Checks the ports of processes that do not run: those of a stopped installation, and METRICS_PORT if processes fail to
+ * start, which servers and workers of one machine cannot share.
  */
 export async function checkPortsOfStarts(
   config: Parameters<typeof checkPorts>[0],

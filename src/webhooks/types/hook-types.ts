@@ -70,9 +70,9 @@ const isNamedList = (config: unknown) =>
   Array.isArray(config) && config.every((each: unknown) => typeof each === 'object' && each !== null)
 
 /**
- * Returns the triggers of an event that a web hook gets: those it subscribes to, or all that its type
- * supports if it names none. A draft and a web hook of a retired type get none, and neither does one that this release cannot
- * read, such as of a type of a newer release: its station goes on.
+ * Returns the triggers of an event that a web hook gets: those it subscribes to, or all that its type supports if it
+ * names none. A draft and a web hook of a retired type get none, and neither does one that this release cannot read,
+ * such as of a type of a newer release: its station goes on.
  */
 export const triggersFor: TriggerFilter = (hook, fired) => {
   const type = byName.get(hook.type)

@@ -1,11 +1,12 @@
 /**
- * Compares the answers of an older release in the documented dialect with those of this one, byte by byte, on copies of one
- * database:
+ * Compares the answers of an older release in the documented dialect with those of this one, byte by byte, on copies of
+ * one database:
  *
  *     git worktree add ../older v0.2.0 && (cd ../older && npm ci && npm run build)
  *     node scripts/run.mjs test/by-hand/compare-releases/main.ts ../older
  *
- * Times, random ids and keys are masked (`answers.ts`). Exits with 1 if there are differences that `intended` does not list.
+ * Times, random ids and keys are masked (`answers.ts`). Exits with 1 if there are differences that `intended` does not
+ * list.
  */
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -8,7 +8,10 @@ export interface ComparedRequest {
   readonly body?: unknown
 }
 
-/** Sends a request to both releases and compares the answers. Returns the id of the record in the answer of the older one. */
+/**
+ * Sends a request to both releases and compares the answers. Returns the id of the record in the answer of the older
+ * one.
+ */
 export type Compare = (request: ComparedRequest) => Promise<string | null>
 
 const listQueries = [

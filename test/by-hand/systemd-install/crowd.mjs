@@ -1,6 +1,7 @@
 /**
- * Listeners behind a proxy: `node crowd.mjs URL SECONDS`. 500 WebSockets that connect again when they are closed, and 20 clients that
- * poll now playing ten times a second. Prints how often each status was answered, and the longest poll, as one line of JSON.
+ * Listeners behind a proxy: `node crowd.mjs URL SECONDS`. 500 WebSockets that connect again when they are closed, and
+ * 20 clients that poll now playing ten times a second. Prints how often each status was answered, and the longest poll,
+ * as one line of JSON.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 

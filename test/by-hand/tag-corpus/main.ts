@@ -1,11 +1,12 @@
 /**
- * Reads the corpus of tags and lengths with this program, mutagen and ffprobe, and writes what differs to `docs/tags.md`:
+ * Reads the corpus of tags and lengths with this program, mutagen and ffprobe, and writes what differs to
+ * `docs/tags.md`:
  *
  *     node scripts/run.mjs test/by-hand/tag-corpus/main.ts [--folder FOLDER] [--older AUDIO_FILE_TS] [--page FILE]
  *
- * Generates the corpus unless the folder has one; needs the programs that `generate.py` names, and ffprobe. `--older` is
- * `src/library/media/audio-file.ts` of another release, with whose texts those of this one are compared. Exits with 1
- * if this program reads a file differently than expected.
+ * Generates the corpus unless the folder has one; needs the programs that `generate.py` names, and ffprobe. `--older`
+ * is `src/library/media/audio-file.ts` of another release, with whose texts those of this one are compared. Exits with
+ * 1 if this program reads a file differently than expected.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'

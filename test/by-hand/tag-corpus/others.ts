@@ -21,7 +21,10 @@ interface OtherReadings {
 const nothing: OtherReading = { error: '', title: [], artist: [], album: [], seconds: 0 }
 const decodedRate = 8_000
 
-/** Reads files of a folder with mutagen and ffprobe, and decodes them, by file name. Kept beside the corpus: it takes minutes. */
+/**
+ * Reads files of a folder with mutagen and ffprobe, and decodes them, by file name. Kept beside the corpus: it takes
+ * minutes.
+ */
 export function readWithOthers(
   folder: string,
   names: readonly string[],

@@ -26,7 +26,10 @@ const tables = [
   'azuracast_ids'
 ]
 
-/** The number of rows and a hash of all rows of each table that a migration writes and that changes only by writes of operators. */
+/**
+ * The number of rows and a hash of all rows of each table that a migration writes and that changes only by writes of
+ * operators.
+ */
 export async function readTakenRows(sql: Sql): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const table of tables) {

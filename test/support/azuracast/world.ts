@@ -4,7 +4,10 @@ import { generateInstallation, type InstallationSizes, playRow } from './install
 /** A row of a table, or what AzuraCast's answer adds to it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** The rows of a generated installation, by what refers to them. Plays are generated when they are needed: there may be millions. */
+/**
+ * The rows of a generated installation, by what refers to them. Plays are generated when they are needed: there may be
+ * millions.
+ */
 export interface World {
   readonly sizes: InstallationSizes
   readonly stations: readonly number[]

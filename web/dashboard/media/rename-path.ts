@@ -21,8 +21,8 @@ interface RenameOptions {
 }
 
 /**
- * Renames or moves a file, or a folder in as many requests as it takes. Returns false if the operator does not want to move the
- * songs into a folder that exists. Throws an `ApiError`.
+ * Renames or moves a file, or a folder in as many requests as it takes. Returns false if the operator does not want to
+ * move the songs into a folder that exists. Throws an `ApiError`.
  */
 export async function renamePath(options: RenameOptions): Promise<boolean> {
   const { path, file, newPath, confirmMerge, onPart } = options

@@ -27,7 +27,8 @@ const titleOf = ({ artist, title, path }: PlaylistSong) =>
 export const songsChangedEvent = 'cuewire-playlist-songs-changed'
 
 /**
- * The songs of a playlist in order, each as often as it is there. They are moved by dragging their grips or with the arrow keys.
+ * The songs of a playlist in order, each as often as it is there. They are moved by dragging their grips or with the
+ * arrow keys.
  */
 export class PlaylistSongs extends StationElement {
   static override properties = reactiveProperties<PlaylistSongs>(

@@ -95,7 +95,9 @@ class AuditPage extends LightElement {
     )
   }
 
-  /** Pages continue behind a change instead of counting, so that new changes move nothing, and the oldest are reached. */
+  /**
+   * Pages continue behind a change instead of counting, so that new changes move nothing, and the oldest are reached.
+   */
   #pagingView(lastId: number | undefined, hasOlder: boolean) {
     if (this.pages.length === 0 && !hasOlder) return nothing
     const showOlder = () => {

@@ -23,7 +23,9 @@ interface Clock {
 const range = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => String(first + index))
 
-/** Groups points by day, hour of the day and weekday in the time of the clock. Groups without points have no listeners. */
+/**
+ * Groups points by day, hour of the day and weekday in the time of the clock. Groups without points have no listeners.
+ */
 export function profileListeners({ points }: ListenerSeries, clock: Clock): ListenerProfile {
   const days = openGroups()
   const hours = openGroups(range(0, 24))

@@ -13,7 +13,10 @@ import { SongReport } from './song-report.ts'
 
 import styles from './reports.css' with { type: 'text' }
 
-/** Who listens now, the listeners of the last weeks, sessions of listeners, the songs of a period, and the history of a station. */
+/**
+ * Who listens now, the listeners of the last weeks, sessions of listeners, the songs of a period, and the history of a
+ * station.
+ */
 class ReportsPage extends StationPage {
   protected override render() {
     const { station, zone } = this

@@ -8,9 +8,9 @@ import { isJsonType, parseJsonBody } from '../../../platform/text/json-body.ts'
 import type { FinishedUpload } from '../../../library/uploads/finish.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { parseBody } from '../../core/parse.ts'
-import { type ApiRequest, type ApiRoute, stationOf } from '../../core/route.ts'
+import { type ApiRequest, type ApiRoute, json, stationOf } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { files } from '../files.ts'
+import { fileOperations, files } from '../files.ts'
 import { openJsonFileSplitter } from './json-file-body.ts'
 import { assertPlaylists, findTarget, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
@@ -34,13 +34,8 @@ const target = v.object({
 const ignoredWithFile = ignoredFieldsFor({ properties: { path: {}, playlists: {}, file: {} } })
 const ignoredInForm = ignoredFieldsFor({ properties: { path: {}, directory: {}, playlists: {} } })
 
-interface FileRoutes {
-  readonly create: ApiRoute
-  readonly read: ApiRoute
-}
-
 /** The route that creates a record, which also takes a file: as Base64 in JSON, or in a form. */
-export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
+export function withFileUpload(create: ApiRoute): ApiRoute {
   const ignored = ignoredFieldsFor(create.operation.body)
   const body: JsonSchema = {
     ...create.operation.body,
@@ -51,7 +46,7 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
   const handle = async (request: ApiRequest, services: ApiServices): Promise<Reply> => {
     const { stream } = request
     const contentType = request.headers['content-type'] ?? ''
-    if (stream === null) return create.handle(request, services)
+    if (stream === null) return json(await fileOperations.create(request, services))
     if (isMultipart(contentType)) {
       return recordOf(await receiveForm(request, services, stream, contentType), request, services)
     }
@@ -60,7 +55,8 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
     const { fields, upload } = await receiveJson(request, services, stream)
     if (upload === null) {
       stream.nameIgnored(ignored(withoutFile(fields)))
-      return create.handle({ ...request, body: withoutFile(fields), stream: null }, services)
+      const body = withoutFile(fields)
+      return json(await fileOperations.create({ ...request, body, stream: null }, services))
     }
     stream.nameIgnored(ignoredWithFile(fields))
     return recordOf(await storeJson(request, services, fields, upload), request, services)
@@ -71,9 +67,8 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
     request: ApiRequest,
     services: ApiServices
   ): Promise<Reply> => {
-    const params = { ...request.params, id: String(finished.mediaId) }
-    const record = await read.handle({ ...request, params, stream: null }, services)
-    return { ...record, headers: { ...record.headers, ...storedFileHeaders(finished) } }
+    const record = await fileOperations.read(request, services, finished.mediaId)
+    return { ...json(record), headers: storedFileHeaders(finished) }
   }
 
   return {

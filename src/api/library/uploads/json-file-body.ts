@@ -10,8 +10,8 @@ const escapedSpaces: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '
 const decodeEscape = (letter: string) => escapedSpaces[letter] ?? letter
 
 /**
- * Splits a JSON object with a file in Base64, `{"path": "...", "file": "..."}`, as it arrives: `take` returns the bytes of the
- * file that a piece contains, `rest` the JSON with an empty text in place of the file.
+ * Splits a JSON object with a file in Base64, `{"path": "...", "file": "..."}`, as it arrives: `take` returns the bytes
+ * of the file that a piece contains, `rest` the JSON with an empty text in place of the file.
  */
 export function openJsonFileSplitter(name = 'file') {
   const kept: Buffer[] = []

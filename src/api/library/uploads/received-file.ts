@@ -28,8 +28,8 @@ export interface ReceivedFile {
 
 /**
  * Receives the file of a request of a route with `isStreamed`: a form with one file, in a field of any name (flow.js
- * sends it in one chunk), or the bytes of the file as the body. Calls `use` with it and deletes it afterwards. Throws 413
- * above `maxBytes`.
+ * sends it in one chunk), or the bytes of the file as the body. Calls `use` with it and deletes it afterwards. Throws
+ * 413 above `maxBytes`.
  */
 export async function withReceivedFile<Result>(
   request: ApiRequest,

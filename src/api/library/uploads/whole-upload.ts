@@ -46,7 +46,9 @@ export type WholeUpload = Awaited<ReturnType<typeof openWholeUpload>>
 interface ExpectedFile {
   /** About; null if it is not known. */
   readonly sizeBytes: number | null
-  /** Where the file is going to be stored; empty if that is not known. The room of a file that is there counts as free. */
+  /**
+   * Where the file is going to be stored; empty if that is not known. The room of a file that is there counts as free.
+   */
   readonly path: string
 }
 

@@ -10,8 +10,8 @@ import { usablePath } from '../usable-values.ts'
 import { copiedPath } from './storage.ts'
 
 /**
- * Copies the files of local storage locations to the folder of `--copy-media`. Files that are there with their size are not copied
- * again.
+ * Copies the files of local storage locations to the folder of `--copy-media`. Files that are there with their size are
+ * not copied again.
  */
 export async function copyMedia(migration: Migration): Promise<void> {
   const { copyMediaTo, isDryRun, report, signal } = migration

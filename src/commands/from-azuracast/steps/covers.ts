@@ -21,8 +21,8 @@ interface FoundFiles {
 }
 
 /**
- * Takes the covers of songs and the sizes of files. AzuraCast stores covers in hidden folders beside the media, by the `unique_id` of a
- * song or by folder. They are read again if there are new songs, and as long as a folder is not found.
+ * Takes the covers of songs and the sizes of files. AzuraCast stores covers in hidden folders beside the media, by the
+ * `unique_id` of a song or by folder. They are read again if there are new songs, and as long as a folder is not found.
  */
 export async function takeCovers(migration: Migration): Promise<void> {
   const { isDryRun, report, source } = migration

@@ -127,7 +127,9 @@ export function peakOf(points: string | null, least: number): number {
   return peak
 }
 
-/** Genre and ISRC, which the history of AzuraCast lacks, are those of the file. A play whose id is taken gets another. */
+/**
+ * Genre and ISRC, which the history of AzuraCast lacks, are those of the file. A play whose id is taken gets another.
+ */
 async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
   await tx`
     create temp table copied_plays (

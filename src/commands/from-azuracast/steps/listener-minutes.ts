@@ -17,8 +17,8 @@ type ListenerMinute = {
 }
 
 /**
- * Takes the listener counts over time. AzuraCast keeps those of hours for two weeks and those of days forever: the days before
- * the first hour of a station are taken, and all hours. Their times are what the clock of the station showed.
+ * Takes the listener counts over time. AzuraCast keeps those of hours for two weeks and those of days forever: the days
+ * before the first hour of a station are taken, and all hours. Their times are what the clock of the station showed.
  */
 export async function takeListenerMinutes(migration: Migration): Promise<void> {
   const { isDryRun, report, stations, sql } = migration

@@ -20,7 +20,10 @@ function numberOr(value: unknown, fallback: number): number {
 const isSet = (value: unknown, fallback = ''): boolean =>
   !['', '0', 'false', 'none', fallback].includes(textOf(value)) || (Array.isArray(value) && value.length > 0)
 
-/** Converts a station to a row, which is disabled and has the storage locations of AzuraCast. Null if it is not accepted. */
+/**
+ * Converts a station to a row, which is disabled and has the storage locations of AzuraCast. Null if it is not
+ * accepted.
+ */
 export function mapStation(
   { secrets, report }: Migration,
   row: SourceRow,

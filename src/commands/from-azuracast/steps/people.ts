@@ -175,8 +175,8 @@ async function readUserRoles(migration: Migration): Promise<Map<number, number[]
 const sha512 = /^[0-9a-f]{128}$/
 
 /**
- * API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user, and is answered in the dialect of
- * AzuraCast, whose clients use it.
+ * API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user, and is answered
+ * in the dialect of AzuraCast, whose clients use it.
  */
 async function takeApiKeys(migration: Migration): Promise<void> {
   const { ids, report, isDryRun, sql } = migration

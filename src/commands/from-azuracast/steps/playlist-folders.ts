@@ -43,7 +43,8 @@ export async function takeFolders(migration: Migration): Promise<void> {
           select station_id as "stationId" from playlists where id = ${playlistId}`
         if (!playlist) continue
         const paths = own.map(({ path }) => path)
-        // Until 2025 AzuraCast did not store which songs are in a playlist because of a folder; its upgrade assumes all.
+        // Until 2025 AzuraCast did not store which songs are in a playlist because of a folder; its upgrade assumes
+        // all.
         if (!hasFolderIds)
           await tx`
             update playlist_tracks t set is_from_folder = true

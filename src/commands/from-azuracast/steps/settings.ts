@@ -19,8 +19,8 @@ const fields: Fields = Object.fromEntries(
 )
 
 /**
- * Takes the settings of the installation that Cuewire has, unless they were changed in Cuewire. The report says what others mean
- * for its environment variables.
+ * Takes the settings of the installation that Cuewire has, unless they were changed in Cuewire. The report says what
+ * others mean for its environment variables.
  */
 export async function takeSettings(migration: Migration): Promise<void> {
   for await (const { row, read } of rowsOf(migration, 'settings')) {
@@ -107,7 +107,10 @@ function adviseVariables({ report }: Migration, row: SourceRow, read: Reader): v
 const off = ['0']
 const on = ['1']
 
-/** Settings that have no equivalent, with the values that mean nothing: the defaults of AzuraCast, and those of its form. */
+/**
+ * Settings that have no equivalent, with the values that mean nothing: the defaults of AzuraCast, and those of its
+ * form.
+ */
 const unusedSettings: Readonly<Record<string, readonly string[]>> = {
   acme_domains: [],
   acme_email: [],

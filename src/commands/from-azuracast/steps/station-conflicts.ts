@@ -51,8 +51,8 @@ async function readNewStations(migration: Migration): Promise<SourceIdentity[]> 
 const isKept = ({ shortName, sourceShortName }: SourceIdentity) => shortName === sourceShortName
 
 /**
- * Chooses the short names of stations that no earlier run has taken, by their ids in AzuraCast. A name that another station has gets a
- * number; stations that keep theirs come first.
+ * Chooses the short names of stations that no earlier run has taken, by their ids in AzuraCast. A name that another
+ * station has gets a number; stations that keep theirs come first.
  */
 export async function chooseShortNames(
   migration: Migration,
@@ -62,7 +62,8 @@ export async function chooseShortNames(
   const fresh = await readNewStations(migration)
   const known = await sql<{ name: string }[]>`select short_name as name from stations`
   const taken = new Set(known.map(({ name }) => name))
-  // In a dry run the stations that would be replaced are still there, and those that would be refused are listed elsewhere.
+  // In a dry run the stations that would be replaced are still there, and those that would be refused are listed
+  // elsewhere.
   if (onConflict === 'replace' || onConflict === 'refuse')
     for (const { other } of conflicts) taken.delete(other.shortName)
   const isLeftOut = (id: number) => onConflict === 'skip' && conflicts.some(conflict => conflict.id === id)

@@ -120,8 +120,8 @@ async function readStations(
 const enabling = 'enabled stations'
 
 /**
- * Enables the stations that AzuraCast has enabled, and raises their revisions: a running Cuewire then publishes them within
- * seconds. Happens once per station.
+ * Enables the stations that AzuraCast has enabled, and raises their revisions: a running Cuewire then publishes them
+ * within seconds. Happens once per station.
  */
 export async function enableStations(migration: Migration): Promise<void> {
   if (migration.isDryRun) return

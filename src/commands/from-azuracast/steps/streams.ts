@@ -204,8 +204,8 @@ async function takeRemotes(migration: Migration): Promise<void> {
 }
 
 /**
- * The address of the stream of a remote, which is the one for listeners and the one that is polled. With a listen URL of its own
- * only that one is known to listeners, so it is not polled.
+ * The address of the stream of a remote, which is the one for listeners and the one that is polled. With a listen URL
+ * of its own only that one is known to listeners, so it is not polled.
  */
 export function findRemoteStream(
   read: Reader,

@@ -15,8 +15,8 @@ interface FlacFrame {
 const maxFrames = 100_000
 
 /**
- * Finds the end of the last frame in the last bytes of a file, in samples from its start; null if there is none. A frame counts if
- * it follows the one before it, because audio may look like the start of a frame.
+ * Finds the end of the last frame in the last bytes of a file, in samples from its start; null if there is none. A
+ * frame counts if it follows the one before it, because audio may look like the start of a frame.
  */
 export function findLastFlacSample(tail: Uint8Array, info: FlacStreamInfo, isWhole: boolean): number | null {
   let last: number | null = null

@@ -16,8 +16,8 @@ interface Atom {
 }
 
 /**
- * Reads the texts of the list of tags of an MP4 file, in any encoding: some programs write other text than the UTF-8 that
- * the format requires. Ids are those of `music-metadata`.
+ * Reads the texts of the list of tags of an MP4 file, in any encoding: some programs write other text than the UTF-8
+ * that the format requires. Ids are those of `music-metadata`.
  */
 export async function readMp4Texts(file: FileTokenizer, start: number): Promise<NativeTag[]> {
   let at: Atom | undefined = { name: '', start, end: file.size }

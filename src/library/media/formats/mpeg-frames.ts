@@ -47,7 +47,9 @@ export function readMpegFrame(bytes: Uint8Array, at: number): MpegFrame | null {
   return { length, samples, sampleRate: sampleRate / divisor, infoAt }
 }
 
-/** The index of the first of the frames that `areMpegFrames` accepts, or -1. Recordings of streams begin inside a frame. */
+/**
+ * The index of the first of the frames that `areMpegFrames` accepts, or -1. Recordings of streams begin inside a frame.
+ */
 export function findMpegFrames(bytes: Uint8Array, isEnd = false): number {
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1))
     if (areMpegFrames(bytes, at, isEnd)) return at
@@ -55,8 +57,8 @@ export function findMpegFrames(bytes: Uint8Array, isEnd = false): number {
 }
 
 /**
- * Whether three consecutive frames of one kind begin at an index. Where the audio ends with the bytes (`isEnd`), one whole
- * frame or two of which the last may be truncated are enough.
+ * Whether three consecutive frames of one kind begin at an index. Where the audio ends with the bytes (`isEnd`), one
+ * whole frame or two of which the last may be truncated are enough.
  */
 export function areMpegFrames(bytes: Uint8Array, at: number, isEnd = false): boolean {
   let next = at

@@ -43,7 +43,10 @@ async function findFirstFrame(file: FileTokenizer, start: number, end: number): 
   return null
 }
 
-/** The numbers of frames and bytes that the first frame declares, as LAME (`Xing`, `Info`) or Fraunhofer (`VBRI`) write it. */
+/**
+ * The numbers of frames and bytes that the first frame declares, as LAME (`Xing`, `Info`) or Fraunhofer (`VBRI`) write
+ * it.
+ */
 function readInfo(bytes: Buffer, { infoAt }: MpegFrame): { frames: number; bytes: number } | null {
   const name = latinOf(bytes.subarray(infoAt, infoAt + 4))
   if (name === 'Xing' || name === 'Info') {

@@ -36,8 +36,8 @@ function listOf(block: TagTexts, text = ''): readonly string[] {
 const toComparable = (text: string) => text.normalize().toLowerCase()
 
 /**
- * ID3v2.3 joins values with slashes, and some programs with semicolons. Split only between names that the displayed text
- * contains; null if it does not contain them.
+ * ID3v2.3 joins values with slashes, and some programs with semicolons. Split only between names that the displayed
+ * text contains; null if it does not contain them.
  */
 function splitListed(value: string, displayed: string): readonly string[] | null {
   const values = value.split(';').filter(piece => piece.trim() !== '')

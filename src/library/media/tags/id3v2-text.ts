@@ -2,8 +2,9 @@ import { decodeForeignText, withoutLostCharacters } from '../../../platform/text
 import { maxTextBytes } from './native-tags.ts'
 
 /**
- * Decodes the text of a frame by its encoding byte. Texts that claim to be Latin-1 or UTF-8 are decoded as foreign text,
- * because taggers write there what their system uses. UTF-16 without a mark is little endian, as Windows writes it.
+ * Decodes the text of a frame by its encoding byte. Texts that claim to be Latin-1 or UTF-8 are decoded as foreign
+ * text, because taggers write there what their system uses. UTF-16 without a mark is little endian, as Windows writes
+ * it.
  */
 export function decodeId3Text(bytes: Uint8Array, encoding: number): string {
   const start = bytes.subarray(0, maxTextBytes)

@@ -12,8 +12,8 @@ const maxFrameBytes = 32 * 1024 * 1024
 const maxInflatedBytes = 8 * 1024 * 1024
 
 /**
- * Reads an ID3v2 tag (2.2, 2.3 or 2.4) with its header. Frames are named as in 2.4. Frames that are malformed, encrypted or
- * repeated are ignored; a value is split at NUL only, because a slash may belong to a name.
+ * Reads an ID3v2 tag (2.2, 2.3 or 2.4) with its header. Frames are named as in 2.4. Frames that are malformed,
+ * encrypted or repeated are ignored; a value is split at NUL only, because a slash may belong to a name.
  */
 export function readId3v2(tag: Uint8Array): TagBlock {
   const tags: NativeTag[] = []

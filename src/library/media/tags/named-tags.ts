@@ -39,9 +39,9 @@ export function mergeTexts(blocks: readonly TagTexts[]): TagTexts {
 }
 
 /**
- * All texts of a file by the name of their tag, in lower case: `album_artist`, `bpm`, `composer`, `year` and so on, whatever
- * the format calls them, and by the names of formats, such as `tbpm`; other tags by their own name. Several values of a
- * tag are joined with `; `. At most 200 tags of at most 8,000 code points.
+ * All texts of a file by the name of their tag, in lower case: `album_artist`, `bpm`, `composer`, `year` and so on,
+ * whatever the format calls them, and by the names of formats, such as `tbpm`; other tags by their own name. Several
+ * values of a tag are joined with `; `. At most 200 tags of at most 8,000 code points.
  */
 export function readNamedTags(texts: TagTexts): ReadonlyMap<string, string> {
   const tags = new Map<string, string>()

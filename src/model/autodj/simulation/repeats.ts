@@ -17,8 +17,8 @@ const leastRangeMs = hourMs
 
 /**
  * Counts the plays of each tier that repeat a song, title or artist within the duplicate range, or the song before
- * them, regardless of jingles in between; independently of what the AutoDJ recorded. A repeat is avoidable if a playlist in the draw had a track that repeats
- * nothing.
+ * them, regardless of jingles in between; independently of what the AutoDJ recorded. A repeat is avoidable if a
+ * playlist in the draw had a track that repeats nothing.
  */
 export function measureRepeats({ library, plays }: Run) {
   const { playlists, past, rules } = library

@@ -49,8 +49,8 @@ function explainUnusable(
 }
 
 /**
- * Checks that Postgres answers, is version 14 or later, stores Unicode, and keeps the session of a connection. Throws an
- * `OperatorError`.
+ * Checks that Postgres answers, is version 14 or later, stores Unicode, and keeps the session of a connection. Throws
+ * an `OperatorError`.
  */
 export async function checkPostgres(
   url: string,
@@ -67,7 +67,10 @@ export async function checkPostgres(
   }
 }
 
-/** Explains a connection without a session: a pooler accepts more connections than it has sessions. Null for other errors. */
+/**
+ * Explains a connection without a session: a pooler accepts more connections than it has sessions. Null for other
+ * errors.
+ */
 async function explainMissingSession(error: unknown): Promise<OperatorError | null> {
   // The wait for a session ends by either limit. The message ends with the address.
   if (!['CONNECT_TIMEOUT', 'CONNECTION_CLOSED'].includes(codeOf(error)) || !(error instanceof Error))

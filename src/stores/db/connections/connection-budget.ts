@@ -15,9 +15,9 @@ const connectionsOf = (kind: keyof typeof pools): number =>
 export const aliveSeconds = 10
 
 /**
- * Compares the connections of all processes that run with those that Postgres has for them: its limits without the reserved
- * ones, of the role and of the database, less those of other programs. Returns a sentence if they are too few, else null.
- * A process that was killed counts for ten seconds more.
+ * Compares the connections of all processes that run with those that Postgres has for them: its limits without the
+ * reserved ones, of the role and of the database, less those of other programs. Returns a sentence if they are too few,
+ * else null. A process that was killed counts for ten seconds more.
  */
 export async function findConnectionShortage(sql: Sql): Promise<string | null> {
   const { max, reserved, others, own, needed, processes } = await readBudget(sql)
@@ -31,8 +31,8 @@ export async function findConnectionShortage(sql: Sql): Promise<string | null> {
 }
 
 /**
- * Opens the connections that a process of a kind may use at once. Returns a sentence if a pooler is in front of Postgres and gives
- * fewer, else null. Call it while this process has no other connection.
+ * Opens the connections that a process of a kind may use at once. Returns a sentence if a pooler is in front of
+ * Postgres and gives fewer, else null. Call it while this process has no other connection.
  */
 export async function findPoolerShortage(url: string, kind: keyof typeof pools): Promise<string | null> {
   const needed = connectionsOf(kind)

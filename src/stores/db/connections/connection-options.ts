@@ -14,8 +14,9 @@ const defaultConnectSeconds = 5
 const pauseSeconds = () => 0.1 + Math.random() * 0.3
 
 /**
- * The options of the package for a URL. The settings are made by a statement and not by startup parameters, which poolers in
- * session mode refuse or drop. Throws an `OperatorError` if the URL is wrong, or a file that it names is not readable.
+ * The options of the package for a URL. The settings are made by a statement and not by startup parameters, which
+ * poolers in session mode refuse or drop. Throws an `OperatorError` if the URL is wrong, or a file that it names is not
+ * readable.
  */
 export function connectionOptions(
   url: string,
@@ -59,8 +60,8 @@ function serversOf({ socketPath, hosts }: DatabaseTarget): [ServerAddress, ...Se
 }
 
 /**
- * A statement that refuses the session of a standby, or of any server that is read-only. The SQLSTATE is one of the class of servers
- * that start or stop.
+ * A statement that refuses the session of a standby, or of any server that is read-only. The SQLSTATE is one of the
+ * class of servers that start or stop.
  */
 function guard({ mustBeWritable }: DatabaseTarget): string {
   const isReadOnly = mustBeWritable ? "current_setting('transaction_read_only')::bool" : 'pg_is_in_recovery()'

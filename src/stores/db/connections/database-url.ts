@@ -93,8 +93,8 @@ const refused = new Map([
 ])
 
 /**
- * Parses a URL as libpq, Prisma and hosting providers write it. Throws a `DatabaseUrlError` that names the part or parameter
- * that is wrong or not supported: none is ignored.
+ * Parses a URL as libpq, Prisma and hosting providers write it. Throws a `DatabaseUrlError` that names the part or
+ * parameter that is wrong or not supported: none is ignored.
  */
 export function parseDatabaseUrl(text: string): DatabaseTarget {
   const { authority, path, query } = splitUrl(text)

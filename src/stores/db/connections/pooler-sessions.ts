@@ -5,8 +5,8 @@ import { openSql, type Sql } from '../sql.ts'
 const limitMs = 3_000
 
 /**
- * Opens connections at once and returns how many have got a session within three seconds; null if no pooler is in front of
- * Postgres, whose own limits `findConnectionShortage` reads. Closes them. Throws if the first does not answer.
+ * Opens connections at once and returns how many have got a session within three seconds; null if no pooler is in front
+ * of Postgres, whose own limits `findConnectionShortage` reads. Closes them. Throws if the first does not answer.
  */
 export async function countPoolerSessions(url: string, count: number): Promise<number | null> {
   const sql = openSql(url, { max: count, name: 'check' })

@@ -18,7 +18,9 @@ export interface PrimarySearch<Server> {
   readonly pauseMs: () => number
 }
 
-/** Opens a finder that asks the servers in turn, beginning with the last primary, and pauses once none of them was it. */
+/**
+ * Opens a finder that asks the servers in turn, beginning with the last primary, and pauses once none of them was it.
+ */
 export function openPrimaryFinder<Server>(
   servers: readonly [Server, ...Server[]],
   { ask, mayPass, limitMs, pauseMs }: PrimarySearch<Server>

@@ -7,8 +7,8 @@ const rounds = 6
 const renamed = 'PGBOUNCER_%'
 
 /**
- * Checks that a connection keeps its session, which prepared statements and timeouts need. With a pooler in transaction mode,
- * two connections share sessions, or one has several. Both pools have one connection. Throws an `AdvisedError`.
+ * Checks that a connection keeps its session, which prepared statements and timeouts need. With a pooler in transaction
+ * mode, two connections share sessions, or one has several. Both pools have one connection. Throws an `AdvisedError`.
  */
 export async function checkSessions(one: Sql, other: Sql): Promise<void> {
   // Twice, because a connection that was lost meanwhile has another session as well.

@@ -12,8 +12,8 @@ const oneOfSeveralMs = 1_500
 type ConnectOptions = Options<{}> & { readonly connect_timeout: number; readonly backoff: () => number }
 
 /**
- * Returns the function with which the package opens the sockets of a pool: to the server, and of several to the one whose
- * sessions are not refused. While there is none, for `connect_timeout`, they are asked again.
+ * Returns the function with which the package opens the sockets of a pool: to the server, and of several to the one
+ * whose sessions are not refused. While there is none, for `connect_timeout`, they are asked again.
  */
 export function openSockets(
   servers: readonly [ServerAddress, ...ServerAddress[]],

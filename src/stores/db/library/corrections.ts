@@ -4,8 +4,8 @@ import { cueColumns, cuesOf } from './cue-columns.ts'
 import type { Sql, Tx } from '../sql.ts'
 
 /*
- * What a person corrected of a song, and what no file overwrites: `media.operator_cues` lists the names of columns. They
- * are cue points, texts and the cover.
+ * What a person corrected of a song, and what no file overwrites: `media.operator_cues` lists the names of columns.
+ * They are cue points, texts and the cover.
  */
 
 /** The columns of texts that a person may correct. */
@@ -84,8 +84,8 @@ function findEarlierCorrections(before: StoredSong, song: ImportedSong): string[
 }
 
 /**
- * Whether release 0.2.0 stored this for the text of the file: cut at a slash, or with U+FFFD for characters that it could
- * not read, which an upgrade step has removed since.
+ * Whether release 0.2.0 stored this for the text of the file: cut at a slash, or with U+FFFD for characters that it
+ * could not read, which an upgrade step has removed since.
  */
 const isMisread = (stored: string, text: string) =>
   stored.includes('\uFFFD') ||

@@ -42,8 +42,8 @@ export async function readPlaylists(
       from playlists p
       where p.station_id = any(${[...stationIds]}::bigint[]) and ${isActive} and ${isRead}
       order by p.id`,
-    // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track. In parts, because
-    // a row of 50,000 tracks would be parsed in one go.
+    // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track. In parts,
+    // because a row of 50,000 tracks would be parsed in one go.
     sql<(PackedTracks & { playlistId: number })[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (

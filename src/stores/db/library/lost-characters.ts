@@ -110,9 +110,9 @@ const cleanNames: UpgradeStep = {
 }
 
 /**
- * Adds a constraint to a table, in a transaction of its own, so that it waits for writers without holding another table. An older
- * release that runs again does not break it, because the triggers come first. Tried again if the table is busy: whoever
- * comes later waits behind this.
+ * Adds a constraint to a table, in a transaction of its own, so that it waits for writers without holding another
+ * table. An older release that runs again does not break it, because the triggers come first. Tried again if the table
+ * is busy: whoever comes later waits behind this.
  */
 const refuseNew = (table: 'media' | 'song_history', columns: readonly string[]): UpgradeStep => ({
   name: `check ${table} for U+FFFD`,

@@ -13,8 +13,8 @@ import { findStoredSongs } from './stored-names.ts'
 import { assignTagFields } from './tag-fields.ts'
 
 /*
- * `media.artists` are the artists that the file of a song lists for the text in `artists_for`. They are void once `artist` is
- * another text, because a person or a release that does not know them changed it.
+ * `media.artists` are the artists that the file of a song lists for the text in `artists_for`. They are void once
+ * `artist` is another text, because a person or a release that does not know them changed it.
  */
 
 /** The artists that the file of a media `m` lists; empty if it lists none, or if its text was changed. */
@@ -78,9 +78,9 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
 }
 
 /**
- * Inserts songs with distinct paths and updates those whose path is known, except what a person set. Stores their custom
- * fields that are read from tags. New ones are added to the playlists of their folders. Returns the numbers; `joined` is
- * that of the tracks.
+ * Inserts songs with distinct paths and updates those whose path is known, except what a person set. Stores their
+ * custom fields that are read from tags. New ones are added to the playlists of their folders. Returns the numbers;
+ * `joined` is that of the tracks.
  */
 export async function upsertMedia(
   tx: Tx,

@@ -1,9 +1,10 @@
 import type { Tx } from '../sql.ts'
 
 /*
- * The entries of playlists. A song may be in a playlist several times. In the table `playlist_tracks` its first entry has it in
- * `media_id`, the others have it in `repeated_media_id`, and the view `playlist_entries` shows all alike. So whether a song is in
- * a playlist is read from `media_id`, and what is removed by `media_id` is removed with all its entries.
+ * The entries of playlists. A song may be in a playlist several times. In the table `playlist_tracks` its first entry
+ * has it in `media_id`, the others have it in `repeated_media_id`, and the view `playlist_entries` shows all alike. So
+ * whether a song is in a playlist is read from `media_id`, and what is removed by `media_id` is removed with all its
+ * entries.
  */
 
 /** A song of a list, and the how manieth one it is in the list, from 1. */
@@ -23,8 +24,9 @@ export function countOccurrences(ids: readonly number[]): ListedEntry[] {
 }
 
 /**
- * Appends the entries of a list that a playlist lacks, in this order: it then has each song at least as often as the list, so
- * the same list again changes nothing. Entries that are in it keep their place; those of a folder will remain without it.
+ * Appends the entries of a list that a playlist lacks, in this order: it then has each song at least as often as the
+ * list, so the same list again changes nothing. Entries that are in it keep their place; those of a folder will remain
+ * without it.
  */
 export async function appendEntries(
   tx: Tx,

@@ -17,8 +17,8 @@ const mediaRoot = (sql: Sql | Tx, stationId: number) => sql`(
   where s.id = ${stationId} and l.adapter = 'local')`
 
 /**
- * SQL: what the paths of songs in a folder `f` begin with, and its other form or null: imports store absolute paths, uploads
- * those that are relative to the storage location.
+ * SQL: what the paths of songs in a folder `f` begin with, and its other form or null: imports store absolute paths,
+ * uploads those that are relative to the storage location.
  */
 function prefixesOf(sql: Sql | Tx, stationId: number): readonly [Fragment, Fragment] {
   const root = mediaRoot(sql, stationId)
@@ -50,8 +50,8 @@ export interface AppliedFolders {
 const tracksAtOnce = 20_000
 
 /**
- * Appends songs to the playlists of their folders, by path, and removes those that were added in this way and are no longer
- * in one. Songs that were added by hand keep their place.
+ * Appends songs to the playlists of their folders, by path, and removes those that were added in this way and are no
+ * longer in one. Songs that were added by hand keep their place.
  */
 export async function applyFolders(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
   const total = { added: 0, removed: 0 }
@@ -72,14 +72,15 @@ async function hasFolders(tx: Tx, { stationId }: FolderScope): Promise<boolean> 
 }
 
 /**
- * The plan must not depend on the numbers of tracks and songs, of which Postgres may know nothing: so tracks are compared
- * with songs by grouping, and looked up by their ids.
+ * The plan must not depend on the numbers of tracks and songs, of which Postgres may know nothing: so tracks are
+ * compared with songs by grouping, and looked up by their ids.
  */
 async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
   const { stationId } = scope
   const [prefix, other] = prefixesOf(tx, stationId)
   const own = tx`select m.id, m.path from media m where m.station_id = ${stationId} and m.remote_playlist_id is null`
-  // Songs are looked up by their ids, or in the index by folder and, for those in another form than the key, in that by key.
+  // Songs are looked up by their ids, or in the index by folder and, for those in another form than the key, in that by
+  // key.
   const [songs, ofPlaylists, ofTracks] =
     'mediaIds' in scope
       ? [

@@ -18,8 +18,9 @@ interface KeyedSong {
 }
 
 /**
- * Computes the keys for duplicate checks of the next songs, by station and id, and writes those that differ from the stored
- * ones. `position` is the station and id of the last song before and after. Returns the number of songs; 0: there are no more.
+ * Computes the keys for duplicate checks of the next songs, by station and id, and writes those that differ from the
+ * stored ones. `position` is the station and id of the last song before and after. Returns the number of songs; 0:
+ * there are no more.
  */
 export async function recomputeKeys(tx: Tx, progress: { position: readonly number[] }): Promise<number> {
   const [stationId = 0, mediaId = 0] = progress.position

@@ -2,8 +2,9 @@ import { nameKey } from '../../../platform/text/name-key.ts'
 import type { Fragment, Sql, Tx } from '../sql.ts'
 
 /*
- * Finds songs and folders by names that may differ from the stored ones in Unicode composition (`src/platform/text/name-key.ts`).
- * The exact name comes first: where two stored names have one key, each is found by its own. Stored names never change.
+ * Finds songs and folders by names that may differ from the stored ones in Unicode composition
+ * (`src/platform/text/name-key.ts`). The exact name comes first: where two stored names have one key, each is found by
+ * its own. Stored names never change.
  */
 
 /** SQL: whether media `m` is not stored under its key, so that its key is in the index `media_by_name_key`. */
@@ -24,8 +25,8 @@ interface StoredSong {
 }
 
 /**
- * Finds the songs of these paths, by the path as given. Unknown ones are absent. Each statement compares with a list, so that
- * its plan does not depend on how much Postgres knows about the table.
+ * Finds the songs of these paths, by the path as given. Unknown ones are absent. Each statement compares with a list,
+ * so that its plan does not depend on how much Postgres knows about the table.
  */
 export async function findStoredSongs(
   sql: Sql | Tx,
@@ -111,7 +112,10 @@ async function toStoredFolder(sql: Sql | Tx, stationId: number, path: string): P
   return known === '' && parts.length === 1 ? path : `${known}/${parts.at(-1) ?? ''}`
 }
 
-/** The path at which a file or folder of this name is to be stored: that of the song or folder that has the name already. */
+/**
+ * The path at which a file or folder of this name is to be stored: that of the song or folder that has the name
+ * already.
+ */
 export async function toStoredTarget(sql: Sql | Tx, stationId: number, path: string): Promise<string> {
   const song = (await findStoredSongs(sql, stationId, [path])).get(path)
   return song?.path ?? (await findStoredFolder(sql, stationId, path)) ?? toStoredFolder(sql, stationId, path)

@@ -36,6 +36,9 @@ export async function assignTagFields(
 /** Code points. The API takes values of twice as many UTF-16 units. */
 const maxValueLength = 1_000
 
-/** The text of a tag, whose name, lower-cased as those of `tags`, may be written with spaces as well; empty if there is none. */
+/**
+ * The text of a tag, whose name, lower-cased as those of `tags`, may be written with spaces as well; empty if there is
+ * none.
+ */
 const findTag = (tags: ReadonlyMap<string, string>, name: string) =>
   cleanLines(tags.get(name) ?? tags.get(name.replaceAll(' ', '_')) ?? '', maxValueLength)

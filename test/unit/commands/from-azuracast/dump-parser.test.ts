@@ -133,7 +133,9 @@ test('a statement that is not a list of columns defines no table', () => {
   expect(parseCreateTable('CREATE TABLE `t` LIKE `u`')).toBeNull()
 })
 
-/** What is read of a value: without a byte order mark, and without U+FFFD, which stands for a character that was lost. */
+/**
+ * What is read of a value: without a byte order mark, and without U+FFFD, which stands for a character that was lost.
+ */
 const readValue = (value: string | null) => value?.replace(/^\uFEFF/, '').replaceAll('\uFFFD', '') ?? null
 
 test('any values survive the way through a dump, however it is cut into chunks', async () => {

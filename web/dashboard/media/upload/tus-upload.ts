@@ -68,8 +68,8 @@ const tusHeaders = { 'Tus-Resumable': '1.0.0' }
 const temporaryStatuses = new Set([0, 408, 409, 423, 425, 429, 500, 502, 503, 504])
 
 /**
- * Uploads a file by tus 1.0, from where an earlier attempt ended. Returns what the server says about the stored file; empty
- * if nothing. Throws an `UploadError`, or the reason of `signal`.
+ * Uploads a file by tus 1.0, from where an earlier attempt ended. Returns what the server says about the stored file;
+ * empty if nothing. Throws an `UploadError`, or the reason of `signal`.
  */
 export async function uploadFile(file: File, options: UploadOptions): Promise<string> {
   const { addresses, fingerprint, onProgress, signal } = options

@@ -2,7 +2,10 @@ import { describeProblem, parseApiError } from '../../api/api-error.ts'
 import { callerHeaders } from '../media-request.ts'
 import type { SendUploadRequest, UploadResponse } from './tus-upload.ts'
 
-/** A connection on which nothing arrives and nothing is sent for so long is lost: the server takes the uploads of all people in turn. */
+/**
+ * A connection on which nothing arrives and nothing is sent for so long is lost: the server takes the uploads of all
+ * people in turn.
+ */
 const silenceMs = 300_000
 
 /** Sends a request with XMLHttpRequest, because `fetch` does not tell how much of a body was sent. */

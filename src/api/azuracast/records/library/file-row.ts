@@ -47,8 +47,8 @@ export const changeFiles: OperationDialect = {
 }
 
 /**
- * Without a page size, AzuraCast answers all entries as a list, and with one that is not positive as a page. It does not limit
- * the size.
+ * Without a page size, AzuraCast answers all entries as a list, and with one that is not positive as a page. It does
+ * not limit the size.
  */
 export const listFolder: OperationDialect = {
   answer: ({ properties, ...envelope }) => ({

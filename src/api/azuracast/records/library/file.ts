@@ -101,7 +101,8 @@ export const file: RecordDialect<FileRecord> = {
 }
 
 /**
- * A playlist of a file or a folder. `folder` is where it comes from; null: from itself. `count` is how often it has the song.
+ * A playlist of a file or a folder. `folder` is where it comes from; null: from itself. `count` is how often it has the
+ * song.
  */
 export const renderPlaylist = ({ id, name, folder, count = 1 }: FilePlaylist) => ({
   id,

@@ -20,8 +20,8 @@ interface OrderedSong {
 }
 
 /**
- * The first entry of a song has the id of the song, as it had before songs could be repeated. The others have their own ids
- * below 0, where no song has its id.
+ * The first entry of a song has the id of the song, as it had before songs could be repeated. The others have their own
+ * ids below 0, where no song has its id.
  */
 export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
   answer: () =>

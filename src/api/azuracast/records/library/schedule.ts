@@ -67,7 +67,9 @@ async function readUpcoming({ query }: ApiRequest, services: ApiServices, statio
 const toDay = ({ timezone }: ScheduledStation, atMs: number, after = 0): string =>
   new Date((openZone(timezone).localDay(atMs) + after) * dayMs).toISOString().slice(0, 10)
 
-/** When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. Throws 400 beyond the year 9998. */
+/**
+ * When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. Throws 400 beyond the year 9998.
+ */
 async function readStart(
   { publicReads: sql }: ApiServices,
   station: ScheduledStation,
