@@ -6,7 +6,7 @@ import type { Config } from '../src/config.ts'
 import {
   returnWaveformRequest,
   storeWaveform,
-  takeWaveformRequest,
+  dequeueWaveformRequest,
   type WaveformRequest
 } from '../src/stores/db/library/waveforms.ts'
 import { makeWaveform, type WaveformResult, waveformTimeoutMs } from '../src/library/media/make-waveform.ts'
@@ -41,7 +41,7 @@ const maxAttempts = 3
 export function startWaveforms(services: WaveformServices) {
   return repeat(
     async signal => {
-      const request = await takeWaveformRequest(services.sql, engineTimeMs(), leaseMs)
+      const request = await dequeueWaveformRequest(services.sql, engineTimeMs(), leaseMs)
       if (request === null) return pauseMs
       await answer(services, request, signal)
       return 0

@@ -114,13 +114,13 @@ async function changeIn<Result>(
   change: (change: StationChange) => Promise<Result>,
   sendReads: (tx: Tx) => void = () => {}
 ) {
-  const opened = openChange(services, tx, await takeStation(tx, stationId, sendReads))
+  const opened = openChange(services, tx, await readLockedStation(tx, stationId, sendReads))
   const result = await change(opened.change)
   return { result, committed: await writeChanges(services, tx, [opened]) }
 }
 
 /** Locks a station and reads it. Throws 404 if it does not exist. */
-async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void): Promise<TakenStation> {
+async function readLockedStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void): Promise<LockedStation> {
   const sentAtMs = performance.now()
   const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
   sendReads(tx)
@@ -158,7 +158,7 @@ export async function changeStations<Result>(
   const commit = () =>
     beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
       startedAtMs = performance.now()
-      const taken = await takeFreeStations(tx, freeIds, sendReads)
+      const taken = await readFreeStations(tx, freeIds, sendReads)
       const opened = taken.map(each => openChange(services, tx, each))
       const results = await change(opened.map(each => each.change))
       const written = opened.filter(({ change: { station } }) => results.has(station.id))
@@ -171,11 +171,11 @@ export async function changeStations<Result>(
 }
 
 /** Locks and reads the stations that nobody else has locked. */
-async function takeFreeStations(
+async function readFreeStations(
   tx: Tx,
   stationIds: readonly number[],
   sendReads: (tx: Tx, stationIds: readonly number[]) => void
-): Promise<TakenStation[]> {
+): Promise<LockedStation[]> {
   const sentAtMs = performance.now()
   const reads = Promise.all([
     lockFreeStations(tx, stationIds, batchLockTimeoutMs),
@@ -207,7 +207,7 @@ function measureClockError({ readAtMs }: StationFacts, sentAtMs: number): number
   return isOff ? Math.round(offMs) : 0
 }
 
-interface TakenStation {
+interface LockedStation {
   readonly station: StationFacts
   readonly play: OpenPlay | null
   readonly behindMs: number
@@ -225,7 +225,7 @@ interface OpenChange {
 function openChange(
   services: PlayoutServices,
   tx: Tx,
-  { station, play, behindMs, isPulledBack }: TakenStation
+  { station, play, behindMs, isPulledBack }: LockedStation
 ): OpenChange {
   const opened: OpenChange = {
     change: {

@@ -45,7 +45,7 @@ export function openDueAdvances(services: PlayoutServices) {
   function startDue(): void {
     const nowMs = engineTimeMs()
     // A timer may fire up to a millisecond early.
-    if (startOfBatch(waiting) <= nowMs) void run(takeBatch(waiting, nowMs + windowMs))
+    if (startOfBatch(waiting) <= nowMs) void run(dequeueBatch(waiting, nowMs + windowMs))
     schedule()
   }
 
@@ -98,7 +98,7 @@ function startOfBatch(waiting: readonly WaitingPlay[]): number {
 const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high)
 
 /** Removes plays that are due by a time from the list, one of each station. */
-function takeBatch(waiting: WaitingPlay[], untilMs: number): WaitingPlay[] {
+function dequeueBatch(waiting: WaitingPlay[], untilMs: number): WaitingPlay[] {
   const batch = new Map<number, WaitingPlay>()
   for (let index = 0; index < waiting.length && batch.size < batchSize;) {
     const play = waiting[index]

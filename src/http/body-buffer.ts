@@ -20,7 +20,7 @@ const idleBlocks: Block[] = []
 let blockCount = 0
 
 /** Null if all are in use. */
-function takeBlock(): Block | null {
+function acquireBlock(): Block | null {
   const idle = idleBlocks.pop()
   if (idle !== undefined || blockCount === maxBlocks) return idle ?? null
   blockCount += 1
@@ -76,7 +76,7 @@ export function openBodyBuffer(openSpool: OpenSpool): BodyBuffer {
   const store = (chunk: Buffer): number => {
     const last = blocks.at(-1)
     const isFull = last === undefined || last.length === blockBytes
-    const block = spool.isEmpty() ? (isFull ? takeBlock() : last) : null
+    const block = spool.isEmpty() ? (isFull ? acquireBlock() : last) : null
     if (block === null) {
       spool.write(chunk)
       return chunk.length

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { describe, expect } from 'vitest'
 
 import { createMusicBrainzSource } from '../../src/library/covers/find-cover.ts'
-import { takeLease } from '../../src/library/covers/lease.ts'
+import { acquireLease } from '../../src/library/covers/lease.ts'
 import { lookUpNextCover } from '../../src/library/covers/look-up-next.ts'
 import { createArtwork, insertArtwork } from '../../src/stores/db/library/media-rows.ts'
 import { removeOldCoverLookups, removeUnusedArtwork } from '../../src/stores/db/retention.ts'
@@ -299,7 +299,7 @@ describe('requests', () => {
 
   test('are sent by another process when the lease of a killed one has expired', async ({ covers, sql }) => {
     await covers.play('Ann', 'Home')
-    expect(await takeLease(sql, startMs, 90 * second)).not.toBeNull()
+    expect(await acquireLease(sql, startMs, 90 * second)).not.toBeNull()
     expect(await covers.lookUp(89 * second)).toBe(false)
     expect(await covers.lookUp(90 * second)).toBe(true)
   })

@@ -25,7 +25,7 @@ import {
   toStoredNames,
   workThrough
 } from './file-selection.ts'
-import { copyFolders, removeEmptyFolders } from './folder-playlists.ts'
+import { copyFolders, unassignEmptyFolders } from './folder-playlists.ts'
 import { forgetEmptyFolders, forgetMovedFolder, isFolder, makeFolder } from './media-folders.ts'
 import { folderPrefix } from './media-paths.ts'
 import { moveWithFile } from './song-files.ts'
@@ -107,7 +107,7 @@ async function moveFolder(
   if (next !== null || !isOpen()) return next
   await makeFolder(action, target)
   await forgetMovedFolder(action, folder)
-  await removeEmptyFolders(action, [folder])
+  await unassignEmptyFolders(action, [folder])
   return null
 }
 

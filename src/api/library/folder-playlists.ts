@@ -66,7 +66,7 @@ export async function copyFolders(action: FileAction, folder: string, target: st
 }
 
 /** Ends the assignments of these folders, and of the folders in them, that have no songs any more. */
-export async function removeEmptyFolders(action: FileAction, folders: readonly string[]): Promise<void> {
+export async function unassignEmptyFolders(action: FileAction, folders: readonly string[]): Promise<void> {
   const { stationId } = action
   const prefixes = folders.map(folderPrefix)
   await changeFolders(action, async ({ tx }) => {

@@ -6,7 +6,7 @@ import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute } from '../core/route.ts'
 import { ref, string } from '../core/schemas.ts'
 import { type FileAction, openAction, pathText } from './file-selection.ts'
-import { removeEmptyFolders } from './folder-playlists.ts'
+import { unassignEmptyFolders } from './folder-playlists.ts'
 import { folderPrefix } from './media-paths.ts'
 import { joinFolder, parseTarget } from './uploads/upload-target.ts'
 
@@ -49,7 +49,7 @@ export async function forgetMovedFolder(
 export async function forgetEmptyFolders(action: FileAction, dirs: readonly string[]): Promise<void> {
   const { services, stationId, media } = action
   const { sql } = services
-  if (dirs.length > 0) await removeEmptyFolders(action, dirs)
+  if (dirs.length > 0) await unassignEmptyFolders(action, dirs)
   for (const dir of dirs) {
     const prefix = folderPrefix(dir)
     await sql`

@@ -35,7 +35,7 @@ async function keepChallenge(redis: RedisClient, challenge: string, purpose: Cha
   await redis.set(passkeyChallengeKey(challenge), purpose, 'EX', challengeTtlSeconds)
 }
 
-const takeChallenge = (redis: RedisClient, purpose: ChallengePurpose) => async (challenge: string) =>
+const consumeChallenge = (redis: RedisClient, purpose: ChallengePurpose) => async (challenge: string) =>
   /^[\w-]{20,200}$/.test(challenge) && (await redis.getdel(passkeyChallengeKey(challenge))) === purpose
 
 /** The site that passkeys belong to. Passkeys do not work at an address other than `BASE_URL`. */
@@ -77,7 +77,7 @@ export async function checkRegistration(
   const { verifyRegistrationResponse } = await webauthn()
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response,
-    expectedChallenge: takeChallenge(redis, purpose),
+    expectedChallenge: consumeChallenge(redis, purpose),
     expectedOrigin: origin,
     expectedRPID: rpID,
     requireUserVerification: true
@@ -196,7 +196,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
     // Before the transaction: it waits for Redis, and computes.
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
-      expectedChallenge: takeChallenge(redis, 'sign-in'),
+      expectedChallenge: consumeChallenge(redis, 'sign-in'),
       expectedOrigin: origin,
       expectedRPID: rpID,
       requireUserVerification: true,

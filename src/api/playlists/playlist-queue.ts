@@ -1,5 +1,5 @@
 import { findRestOfPass } from '../../model/autodj/pools.ts'
-import { cellAt } from '../../model/autodj/tracks.ts'
+import { valueAt } from '../../model/autodj/tracks.ts'
 import { readPlaylists } from '../../stores/db/library/library.ts'
 import { startNewPass } from '../../engine/queue/passes.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
@@ -49,7 +49,7 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
     const page = { page: parsePage(request), search: '', sort: null, isDescending: false }
     const { limit, offset } = pageWindow(page)
     const rest = findRestOfPass(playlist, { rowsBefore }, settings.seed)
-    const ids = rest.slice(offset, offset + limit).map(index => cellAt(playlist.tracks.ids, index))
+    const ids = rest.slice(offset, offset + limit).map(index => valueAt(playlist.tracks.ids, index))
     const rows = await sql<object[]>`
       select t.id as spm_id, m.id as media_id, m.song_id, m.artist, m.title, t.last_aired_ms / 1000 as last_played
       from unnest(${ids}::bigint[]) with ordinality as x (id, place) join playlist_entries t on t.id = x.id

@@ -8,7 +8,7 @@ import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
 import { addToQueue, asUnrequested, moveInQueue, type SongToQueue } from '../../engine/queue/manual-queue.ts'
 import { clearQueue, removeFromQueue } from '../../engine/queue/queue.ts'
-import { enterRequest, takeRequest } from '../../engine/queue/requests.ts'
+import { enterRequest, queueRequest } from '../../engine/queue/requests.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { renderSong } from '../../model/station/now-playing.ts'
@@ -165,7 +165,7 @@ const add = apiRoute('POST', path, 'manage station broadcasting', {
     const isList = Array.isArray(body.media_ids)
     const fields = [(body.request_id ?? null) === null ? 'media_id' : 'request_id']
     const ids = await changeStation(services, station.id, async change => {
-      const added = await addToQueue(change, await takeSongs(change, body), body.position ?? null)
+      const added = await addToQueue(change, await findSongs(change, body), body.position ?? null)
       await Promise.all(added.map(id => recordAudit(change.tx, request, { record: 'QueueItem', id, fields })))
       return added
     })
@@ -177,14 +177,14 @@ const add = apiRoute('POST', path, 'manage station broadcasting', {
 })
 
 /** The songs that a body names. Takes or enters their request. */
-async function takeSongs(change: StationChange, body: Songs): Promise<SongToQueue[]> {
+async function findSongs(change: StationChange, body: Songs): Promise<SongToQueue[]> {
   const { media_id: single, media_ids: several, request_id: request } = body
-  if (typeof request === 'number') return [await takeRequest(change, request)]
+  if (typeof request === 'number') return [await queueRequest(change, request)]
   const { tx, station } = change
   const mediaIds = several ?? [single ?? 0]
   await assertKnownSongs(tx, station.id, mediaIds, Array.isArray(several))
   if (!body.is_request) return asUnrequested(mediaIds)
-  return [await takeRequest(change, await enterRequest(change, single ?? 0, engineTimeMs()))]
+  return [await queueRequest(change, await enterRequest(change, single ?? 0, engineTimeMs()))]
 }
 
 async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[], isList: boolean) {

@@ -72,7 +72,7 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
   const isUnknown = login.address === ''
   const isLocked = async () => !isUnknown && (await failedLogins.peek(deps, client)) > 0
   if (await isLocked()) return null
-  if (isUnknown && !(await takeUnknownTurn(deps, stationId, login.user))) return null
+  if (isUnknown && !(await awaitUnknownTurn(deps, stationId, login.user))) return null
   const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
   if (streamer === null) {
     if (!isUnknown) await failedLogins.take(deps, client)
@@ -90,7 +90,7 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
  * Returns false if the login has to be repeated later. Users take turns, so that guesses for one do not hold up the
  * others.
  */
-async function takeUnknownTurn(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
+async function awaitUnknownTurn(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
   try {
     // Accounts are found by the same key.
     const name = nameKey(normalizeUser(user)).slice(0, maxNameLength)

@@ -5,31 +5,31 @@ import type { Migration } from './migration.ts'
 import { openReport, type Report } from './report.ts'
 import { readerOf, type AzuracastSource } from './source.ts'
 import { copyMedia } from './steps/copy-media.ts'
-import { takeCovers } from './steps/covers.ts'
-import { takeCustomFields } from './steps/custom-fields.ts'
-import { takeHistory } from './steps/history.ts'
+import { migrateCovers } from './steps/covers.ts'
+import { migrateCustomFields } from './steps/custom-fields.ts'
+import { migrateHistory } from './steps/history.ts'
 import { listLeftOut } from './steps/left-out.ts'
-import { takeListenerMinutes } from './steps/listener-minutes.ts'
-import { takeFieldValues, takeMedia } from './steps/media.ts'
-import { takePeople } from './steps/people.ts'
-import { takeTracks } from './steps/playlist-entries.ts'
-import { takeFolders } from './steps/playlist-folders.ts'
-import { moveScheduleIds, readSchedules, takePlaylists } from './steps/playlists.ts'
-import { takeRelays } from './steps/relays.ts'
-import { takeQueue, takeRequests } from './steps/requests.ts'
-import { takeSettings } from './steps/settings.ts'
+import { migrateListenerMinutes } from './steps/listener-minutes.ts'
+import { migrateFieldValues, migrateMedia } from './steps/media.ts'
+import { migratePeople } from './steps/people.ts'
+import { migrateTracks } from './steps/playlist-entries.ts'
+import { migrateFolders } from './steps/playlist-folders.ts'
+import { moveScheduleIds, readSchedules, migratePlaylists } from './steps/playlists.ts'
+import { migrateRelays } from './steps/relays.ts'
+import { migrateQueue, migrateRequests } from './steps/requests.ts'
+import { migrateSettings } from './steps/settings.ts'
 import {
   adviseOnConflicts,
   deleteConflicting,
   findConflicts,
   refuseConflicts
 } from './steps/station-conflicts.ts'
-import { takeStationFiles } from './steps/station-files.ts'
-import { enableStations, takeStations } from './steps/stations.ts'
-import { takeStorageLocations } from './steps/storage.ts'
-import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
-import { takeStreams } from './steps/streams.ts'
-import { takeWebhooks } from './steps/webhooks.ts'
+import { migrateStationFiles } from './steps/station-files.ts'
+import { enableStations, migrateStations } from './steps/stations.ts'
+import { migrateStorageLocations } from './steps/storage.ts'
+import { migrateBroadcasts, migrateSftpUsers, migrateStreamers } from './steps/streamers.ts'
+import { migrateStreams } from './steps/streams.ts'
+import { migrateWebhooks } from './steps/webhooks.ts'
 import { withRepairedTexts } from './text-encoding.ts'
 
 export type MigrationOptions = Pick<
@@ -79,31 +79,31 @@ export async function migrateInstallation(
   if (isReplacing) await deleteConflicting(migration, conflicts)
   if (!isDryRun) await moveSequences(sql, source)
 
-  await takeStorageLocations(migration)
-  await takeCustomFields(migration)
-  await takeStations(migration, isReplacing ? [] : conflicts)
-  await takePeople(migration)
-  await takeRelays(migration)
-  await takeStreams(migration)
-  await takeMedia(migration)
-  await takeFieldValues(migration)
+  await migrateStorageLocations(migration)
+  await migrateCustomFields(migration)
+  await migrateStations(migration, isReplacing ? [] : conflicts)
+  await migratePeople(migration)
+  await migrateRelays(migration)
+  await migrateStreams(migration)
+  await migrateMedia(migration)
+  await migrateFieldValues(migration)
   const schedules = await readSchedules(migration)
   await moveScheduleIds(migration)
-  await takePlaylists(migration, schedules)
-  await takeTracks(migration)
-  await takeFolders(migration)
-  await takeStreamers(migration, schedules)
-  await takeSftpUsers(migration)
-  await takeBroadcasts(migration)
-  await takeWebhooks(migration)
-  await takeHistory(migration)
-  await takeListenerMinutes(migration)
-  await takeRequests(migration)
-  await takeQueue(migration)
+  await migratePlaylists(migration, schedules)
+  await migrateTracks(migration)
+  await migrateFolders(migration)
+  await migrateStreamers(migration, schedules)
+  await migrateSftpUsers(migration)
+  await migrateBroadcasts(migration)
+  await migrateWebhooks(migration)
+  await migrateHistory(migration)
+  await migrateListenerMinutes(migration)
+  await migrateRequests(migration)
+  await migrateQueue(migration)
   await copyMedia(migration)
-  await takeCovers(migration)
-  await takeStationFiles(migration)
-  await takeSettings(migration)
+  await migrateCovers(migration)
+  await migrateStationFiles(migration)
+  await migrateSettings(migration)
   await listLeftOut(migration)
   // The stations begin to play with plans of queries for the tables as they are now.
   if (!migration.isDryRun) await migration.sql`analyze`

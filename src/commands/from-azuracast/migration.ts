@@ -111,7 +111,7 @@ interface TableStep<Item> {
  * Takes a table in batches. Rows that an earlier run has written are converted again, for the report, but not
  * written.
  */
-export async function takeTable<Item>(migration: Migration, step: TableStep<Item>): Promise<void> {
+export async function migrateTable<Item>(migration: Migration, step: TableStep<Item>): Promise<void> {
   const { table, title, kind, batch: batchSize = 1_000 } = step
   const name = step.step ?? table
   const { lastId: doneId } = await readProgress(migration, name)

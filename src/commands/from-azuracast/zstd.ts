@@ -49,7 +49,7 @@ async function* decompressFrame(start: Buffer, input: Input, hasher: IHasher): A
     // The package uses its buffer again.
     if (bytes.length > 0) blocks.push(Buffer.from(bytes))
   })
-  const takeBlocks = () => {
+  const readBlocks = () => {
     const taken = blocks
     blocks = []
     if (hasChecksum) for (const block of taken) hasher.update(block)
@@ -65,12 +65,12 @@ async function* decompressFrame(start: Buffer, input: Input, hasher: IHasher): A
     if (size > maxBlockBytes) throw new Error('a zstd block is larger than 128 KiB')
     isLast = (bits & 1) !== 0
     frame.push(Buffer.concat([head, await input.need(type === repeatedByteBlock ? 1 : size)]))
-    yield* takeBlocks()
+    yield* readBlocks()
   }
   const checksum = await input.need(hasChecksum ? 4 : 0)
   // The package collects the first few bytes.
   frame.push(checksum, true)
-  yield* takeBlocks()
+  yield* readBlocks()
   // The low half of the hash.
   if (hasChecksum && Number.parseInt(hasher.digest('hex').slice(8), 16) !== checksum.readUInt32LE())
     throw new Error('a zstd frame has a wrong checksum')

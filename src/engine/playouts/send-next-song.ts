@@ -54,7 +54,7 @@ export async function sendNextSong(
   findProblem: SongGuard
 ): Promise<SentSong | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const song = await takeNextSong(services, stationId, lastId)
+    const song = await dequeueNextSong(services, stationId, lastId)
     const problem = song && (await findProblem(song.path))
     if (!song || !problem) return song
     await withdrawSong(services, stationId, song, problem)
@@ -88,7 +88,7 @@ export async function withdrawSong(
   })
 }
 
-async function takeNextSong(services: PlayoutServices, stationId: number, lastId: number | null) {
+async function dequeueNextSong(services: PlayoutServices, stationId: number, lastId: number | null) {
   const nowMs = engineTimeMs()
   const take = async (change: StationChange) => {
     const { tx, station } = change

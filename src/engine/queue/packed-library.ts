@@ -1,7 +1,7 @@
 import { Deserializer, Serializer } from 'node:v8'
 
 import type { Playlist } from '../../model/autodj/library.ts'
-import { cellAt } from '../../model/autodj/tracks.ts'
+import { valueAt } from '../../model/autodj/tracks.ts'
 import type { PastPlay } from '../../stores/db/library/library.ts'
 import type { CachedPast } from './library-past.ts'
 
@@ -81,7 +81,7 @@ function packPlays(plays: readonly PastPlay[]): Float64Array {
 function unpackPlays(numbers: Float64Array): PastPlay[] {
   const plays: PastPlay[] = []
   let next = 0
-  const read = () => cellAt(numbers, next++)
+  const read = () => valueAt(numbers, next++)
   const readNullable = () => {
     const value = read()
     return Number.isNaN(value) ? null : value

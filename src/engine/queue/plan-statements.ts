@@ -23,13 +23,13 @@ export function statementsOfPlans(tx: Tx, plans: readonly StationPlan[]) {
         ]
       : []),
     ...(rows.length > 0 ? [insertStatement(tx, rows)] : []),
-    ...(queued.length > 0 ? [takeRequestsStatement(tx, queued)] : []),
+    ...(queued.length > 0 ? [queueRequestsStatement(tx, queued)] : []),
     ...(moved.length > 0 ? [moveStatement(tx, moved)] : [])
   ]
 }
 
 /** The statement that takes pending requests for rows of the queue, and returns those that it took. */
-export const takeRequestsStatement = (tx: Tx, ids: readonly number[]) => tx`
+export const queueRequestsStatement = (tx: Tx, ids: readonly number[]) => tx`
   update requests set state = 'queued' where id = any(${[...ids]}::bigint[]) and state = 'pending' returning id`
 
 function insertedRow(stationId: number, row: QueuePlan['insert'][number]) {

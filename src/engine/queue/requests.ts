@@ -7,7 +7,7 @@ import type { StationChange } from '../change-station.ts'
 import { lockStation, skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import type { SongToQueue } from './manual-queue.ts'
-import { takeRequestsStatement } from './plan-statements.ts'
+import { queueRequestsStatement } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
 
 const minuteMs = 60_000
@@ -71,7 +71,7 @@ export async function submitRequest(change: StationChange, request: NewRequest):
  * Takes a pending request for a row of the queue, before it is due if need be. Throws 404 for a request that
  * is unknown or was cancelled, 409 for one that is queued, was played or has expired.
  */
-export async function takeRequest({ tx, station }: StationChange, requestId: number): Promise<SongToQueue> {
+export async function queueRequest({ tx, station }: StationChange, requestId: number): Promise<SongToQueue> {
   const [request] = await tx<{ mediaId: number; state: string }[]>`
     select media_id as "mediaId", state from requests where id = ${requestId} and station_id = ${station.id}`
   if (!request || request.state === 'cancelled') {
@@ -79,7 +79,7 @@ export async function takeRequest({ tx, station }: StationChange, requestId: num
     throw ApiError.ofFields([{ field: 'request_id', code: 'not_found', message }], 'not-found')
   }
   // The station is locked, as it is when the AutoDJ takes a request.
-  const taken = await takeRequestsStatement(tx, request.state === 'pending' ? [requestId] : [])
+  const taken = await queueRequestsStatement(tx, request.state === 'pending' ? [requestId] : [])
   if (taken.length > 0) return { mediaId: request.mediaId, requestId }
   const message =
     request.state === 'queued'

@@ -8,7 +8,7 @@ export interface Lease {
 }
 
 /** Takes the lease for `leaseMs`. Returns null while another process has it, or none may have it. */
-export async function takeLease(sql: Sql, nowMs: number, leaseMs: number): Promise<Lease | null> {
+export async function acquireLease(sql: Sql, nowMs: number, leaseMs: number): Promise<Lease | null> {
   const [lease = null] = await sql<Lease[]>`
     insert into cover_lookup_lease as l (leased_until_ms) values (${nowMs + leaseMs})
     on conflict (is_single) do update set leased_until_ms = excluded.leased_until_ms

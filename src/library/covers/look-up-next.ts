@@ -5,7 +5,7 @@ import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { withJitter } from '../../platform/runtime/repeat.ts'
 import { isStoreAway } from '../../platform/runtime/store-errors.ts'
 import { type CoverSource, findCover, LookupFault } from './find-cover.ts'
-import { type Lease, returnLease, takeLease } from './lease.ts'
+import { type Lease, returnLease, acquireLease } from './lease.ts'
 import {
   type DueSong,
   findDueSong,
@@ -49,7 +49,7 @@ export async function lookUpNextCover(
 ): Promise<boolean> {
   const calledAtMs = performance.now()
   const clock = () => Math.round(nowMs + performance.now() - calledAtMs)
-  const lease = await takeLease(services.sql, nowMs, leaseMs)
+  const lease = await acquireLease(services.sql, nowMs, leaseMs)
   if (!lease) return false
   let [pauseMs, failures] = [source.spacingMs, lease.failures]
   try {

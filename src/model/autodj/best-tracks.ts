@@ -1,6 +1,6 @@
 import type { AvoidedKeys, Tier } from './duplicates.ts'
 import { airtimeMs } from './durations.ts'
-import { cellAt, type Tracks } from './tracks.ts'
+import { valueAt, type Tracks } from './tracks.ts'
 
 export interface TrackQuery {
   readonly tracks: Tracks
@@ -26,14 +26,14 @@ export function findBestTracks(query: TrackQuery) {
   let considered = 0
   for (let index = 0; index < ids.length; index++) {
     if (!query.includes(index)) continue
-    if (maxAirtimeMs !== Infinity && airtimeMs(cellAt(durations, index)) > maxAirtimeMs) continue
+    if (maxAirtimeMs !== Infinity && airtimeMs(valueAt(durations, index)) > maxAirtimeMs) continue
     considered++
-    const song = cellAt(songs, index)
+    const song = valueAt(songs, index)
     const orderKey = query.orderKey(index)
     const songHeard = recent.songs.get(song)
-    const heardMs = Math.max(cellAt(lastAired, index), songHeard ?? 0)
+    const heardMs = Math.max(valueAt(lastAired, index), songHeard ?? 0)
     keepBetter(best.repeat, index, heardMs, orderKey)
-    if (avoided.includes(song) || rejected.has(cellAt(ids, index))) {
+    if (avoided.includes(song) || rejected.has(valueAt(ids, index))) {
       skipped.song++
       continue
     }
@@ -42,14 +42,14 @@ export function findBestTracks(query: TrackQuery) {
       skipped.song++
       continue
     }
-    const title = cellAt(titles, index)
+    const title = valueAt(titles, index)
     if (title !== 0 && recent.titles.get(title) !== undefined) {
       skipped.title++
       continue
     }
     let artistMs = -Infinity
-    for (let each = index === 0 ? 0 : cellAt(artistsEnd, index - 1); each < cellAt(artistsEnd, index); each++)
-      artistMs = Math.max(artistMs, recent.artists.get(cellAt(artists, each)) ?? -Infinity)
+    for (let each = index === 0 ? 0 : valueAt(artistsEnd, index - 1); each < valueAt(artistsEnd, index); each++)
+      artistMs = Math.max(artistMs, recent.artists.get(valueAt(artists, each)) ?? -Infinity)
     if (artistMs === -Infinity) {
       keepBetter(best[1], index, 0, orderKey)
       continue

@@ -7,7 +7,7 @@ import type { LogEntry } from './log-entry.ts'
 import { findPools, firstIndexIn, nextBatch, type TrackPool } from './pools.ts'
 import { findSongsToAvoid } from './previous-play.ts'
 import { shuffleKey } from './random.ts'
-import { cellAt, overlapAt, songKeysAt } from './tracks.ts'
+import { valueAt, overlapAt, songKeysAt } from './tracks.ts'
 
 /** A chosen song, as a play without a start time. Without a playlist it is a listener's request. */
 export interface ChosenSong extends Omit<PlayOrRow, 'startsAtMs'> {
@@ -80,7 +80,7 @@ function once<T>(make: () => T): () => T {
 function sequentialCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
   const { playlist, due, slot } = choice
   const index = firstIndexIn(playlist, pool)
-  const durationMs = cellAt(playlist.tracks.durations, index)
+  const durationMs = valueAt(playlist.tracks.durations, index)
   const isFitting = index >= 0 && airtimeMs(durationMs) <= maxAirtimeAt(playlist, slot, due.window)
   if (!isFitting) return () => null
   const track = chooseTrack(choice, index, pool.pass)
@@ -101,7 +101,7 @@ function shuffledCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
       rejected: playlist.type === 'default' ? slot.rejected : noTracks,
       maxAirtimeMs: maxAirtimeAt(playlist, slot, due.window),
       includes: index => pool.includes(index),
-      orderKey: index => shuffleKey(seed, pool.seed, cellAt(tracks.ids, index))
+      orderKey: index => shuffleKey(seed, pool.seed, valueAt(tracks.ids, index))
     })
   const best = once(() => {
     const { previous, lastJingle } = findSongsToAvoid(playlist, slot)
@@ -151,15 +151,15 @@ function chooseTrack({ playlist, due }: PickInput, index: number, pass: number |
   const { tracks } = playlist
   return {
     playlistId: playlist.id,
-    trackId: cellAt(tracks.ids, index),
-    mediaId: cellAt(tracks.media, index),
+    trackId: valueAt(tracks.ids, index),
+    mediaId: valueAt(tracks.media, index),
     pass: pass ?? playlist.pass,
     requestId: null,
     occurrenceMs: due.occurrenceMs,
     song: songKeysAt(tracks, index),
     isVisible: !playlist.isJingle,
     isInterrupt: isInterrupting(playlist),
-    durationMs: cellAt(tracks.durations, index),
+    durationMs: valueAt(tracks.durations, index),
     overlapMs: overlapAt(tracks, index),
     uri: tracks.uris[index] ?? ''
   }

@@ -4,7 +4,7 @@ import type { Obstacle } from './log-entry.ts'
 import { findPools, firstIndexIn, isLoopDone, loopsOnce, nextBatch } from './pools.ts'
 import { previousPlay } from './previous-play.ts'
 import { lastHourlyTarget, nextHourlyTarget, type ScheduleWindow, windowAt } from './schedule.ts'
-import { cellAt } from './tracks.ts'
+import { valueAt } from './tracks.ts'
 import { minuteMs } from './zone.ts'
 
 /** An hourly jingle less than this time away counts as adjacent. */
@@ -149,7 +149,7 @@ function hasFittingTrack(playlist: Playlist, slot: Slot, window: ScheduleWindow)
   if (maxMs === Infinity || playlist.source === 'stream') return true
   if (playlist.options.has('merge')) return nextBatch(playlist, slot).airtimeMs <= maxMs
   const { durations } = playlist.tracks
-  const isShort = (index: number) => airtimeMs(cellAt(durations, index)) <= maxMs
+  const isShort = (index: number) => airtimeMs(valueAt(durations, index)) <= maxMs
   const pools = findPools(playlist, slot, window, 0)
   if (playlist.order === 'sequential') return isShort(firstIndexIn(playlist, pools[0]))
   return pools.some(pool => durations.some((_, index) => pool.includes(index) && isShort(index)))

@@ -18,7 +18,7 @@ import { previousPlay, repeatsOwnJingle, repeatsPrevious } from './previous-play
 import { type DraftRow, findPlaylist, slotRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
 import { findDueRequest } from './requests.ts'
 import type { ScheduleWindow } from './schedule.ts'
-import { cellAt, trackIndex } from './tracks.ts'
+import { valueAt, trackIndex } from './tracks.ts'
 
 /** Whether a row keeps its place: sent, manual, or part of a batch that has begun. */
 export function isFixed(draft: QueueDraft, row: DraftRow): boolean {
@@ -134,7 +134,7 @@ function isBatchIntact(
   const followers = slot.rowsAfter.filter(each => isOfBatch(each) && each.trackId !== trackId)
   const queued = [trackId, ...followers.map(each => each.trackId)]
   const isQueued = new Set(queued)
-  const expected = batch.indices.map(index => cellAt(tracks.ids, index))
+  const expected = batch.indices.map(index => valueAt(tracks.ids, index))
   const missing = expected.length - isQueued.size
   const removed = slot.library.past.removed.filter(isOfBatch).length
   const order = expected.filter(id => isQueued.has(id))

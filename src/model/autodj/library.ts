@@ -1,5 +1,5 @@
 import type { ScheduleItem } from './schedule.ts'
-import { cellAt, type SongKeys, type Tracks } from './tracks.ts'
+import { valueAt, type SongKeys, type Tracks } from './tracks.ts'
 import type { Zone } from './zone.ts'
 
 export type PlaylistType = 'default' | 'once_per_x_songs' | 'once_per_x_minutes' | 'once_per_hour' | 'custom'
@@ -136,7 +136,7 @@ export const playlistWeight = ({ weight }: Playlist) => weight || 3
 
 /** Whether a track counts: repeated songs count once, except in a sequential playlist. */
 export function countsInPass({ order, tracks }: Playlist, index: number): boolean {
-  return order === 'sequential' || tracks.duplicates === null || cellAt(tracks.duplicates, index) === 0
+  return order === 'sequential' || tracks.duplicates === null || valueAt(tracks.duplicates, index) === 0
 }
 
 /** Whether a playlist continues in its own order, which may repeat a song intentionally. A stream is one song. */

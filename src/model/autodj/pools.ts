@@ -3,7 +3,7 @@ import { countsInPass, type Playlist, type PlayOrRow, type Slot } from './librar
 import { followsItself } from './previous-play.ts'
 import { shuffleKey } from './random.ts'
 import type { ScheduleWindow } from './schedule.ts'
-import { cellAt, songKeysAt, trackIndex } from './tracks.ts'
+import { valueAt, songKeysAt, trackIndex } from './tracks.ts'
 
 /** Tracks from which a playlist may choose in a slot. */
 export interface TrackPool {
@@ -28,16 +28,16 @@ export function findPools(
   if (window !== null && loopsOnce(playlist, window)) {
     const played = findPlayedTracks(playlist, slot, window)
     const includes = (index: number) =>
-      countsInPass(playlist, index) && !played.has(cellAt(tracks.ids, index))
+      countsInPass(playlist, index) && !played.has(valueAt(tracks.ids, index))
     return [{ pass: null, seed: window.startMs / 1_000, includes }]
   }
   if (order === 'random')
     return [{ pass: null, seed: randomSeed, includes: index => countsInPass(playlist, index) }]
   const { current, usedIn } = findPasses(playlist, slot)
-  const rest = { pass: current, seed: current, includes: (index: number) => cellAt(usedIn, index) < current }
+  const rest = { pass: current, seed: current, includes: (index: number) => valueAt(usedIn, index) < current }
   if (order === 'sequential') return [rest]
   const next = current + 1
-  return [rest, { pass: next, seed: next, includes: index => cellAt(usedIn, index) === current }]
+  return [rest, { pass: next, seed: next, includes: index => valueAt(usedIn, index) === current }]
 }
 
 /** The index of the first track of a pool in playlist order; -1 if the pool is empty. */
@@ -82,9 +82,9 @@ interface QueuedTracks {
 export function findRestOfPass(playlist: Playlist, queued: QueuedTracks, seed: number): number[] {
   const { order, tracks } = playlist
   const { current, usedIn } = findPasses(playlist, queued)
-  const rest = [...tracks.ids.keys()].filter(index => cellAt(usedIn, index) < current)
+  const rest = [...tracks.ids.keys()].filter(index => valueAt(usedIn, index) < current)
   if (order === 'sequential') return rest
-  const keyOf = (index: number) => shuffleKey(seed, current, cellAt(tracks.ids, index))
+  const keyOf = (index: number) => shuffleKey(seed, current, valueAt(tracks.ids, index))
   return rest.toSorted((a, b) => keyOf(a) - keyOf(b))
 }
 
@@ -100,12 +100,12 @@ function findPasses(playlist: Playlist, { rowsBefore }: QueuedTracks) {
   const usedIn = tracks.lastPass.slice()
   for (const row of rowsBefore) {
     const index = row.playlistId === id && row.trackId !== null ? trackIndex(tracks, row.trackId) : -1
-    if (index >= 0) usedIn[index] = Math.max(cellAt(usedIn, index), row.pass)
+    if (index >= 0) usedIn[index] = Math.max(valueAt(usedIn, index), row.pass)
   }
   let least = everyPass
   for (let index = 0; index < usedIn.length; index++) {
     if (!countsInPass(playlist, index)) usedIn[index] = everyPass
-    least = Math.min(least, cellAt(usedIn, index))
+    least = Math.min(least, valueAt(usedIn, index))
   }
   return { current: Math.max(pass, least === everyPass ? 0 : least + 1), usedIn }
 }
@@ -124,7 +124,7 @@ export function nextBatch(playlist: Playlist, slot: Slot) {
   const { pass, includes } = findBatchPass(playlist, slot)
   const count = tracks.ids.length
   const orderKey = (index: number) =>
-    order === 'sequential' ? 0 : shuffleKey(seed, pass, cellAt(tracks.ids, index))
+    order === 'sequential' ? 0 : shuffleKey(seed, pass, valueAt(tracks.ids, index))
   // Sorted as numbers that contain both the key and the index.
   const keys = Float64Array.from(
     [...tracks.ids.keys()].filter(includes),
@@ -132,7 +132,7 @@ export function nextBatch(playlist: Playlist, slot: Slot) {
   )
   const sorted = [...keys.toSorted().subarray(0, maxBatchRows)].map(key => key % count)
   const indices = order === 'sequential' ? sorted : beginWithOther(playlist, slot, sorted)
-  const totalMs = indices.reduce((sum, index) => sum + airtimeMs(cellAt(tracks.durations, index)), 0)
+  const totalMs = indices.reduce((sum, index) => sum + airtimeMs(valueAt(tracks.durations, index)), 0)
   return { pass, indices, airtimeMs: totalMs }
 }
 
@@ -147,7 +147,7 @@ function findBatchPass(playlist: Playlist, slot: Slot) {
   const { pass, tracks } = playlist
   const { current, usedIn } = findPasses(playlist, slot)
   const hasBegun = tracks.ids.length > maxBatchRows && usedIn.includes(current)
-  if (hasBegun) return { pass: current, includes: (index: number) => cellAt(usedIn, index) < current }
+  if (hasBegun) return { pass: current, includes: (index: number) => valueAt(usedIn, index) < current }
   // Every batch has a pass of its own, which identifies its rows.
   const includes = (index: number) => countsInPass(playlist, index)
   const newest = usedIn.reduce((most, each, index) => (includes(index) ? Math.max(most, each) : most), 0)

@@ -1,5 +1,5 @@
 import { isSequence, type PlayOrRow, type Playlist, type Slot } from './library.ts'
-import { cellAt } from './tracks.ts'
+import { valueAt } from './tracks.ts'
 
 /** The row or play directly before a slot; it may be a jingle. */
 export function previousPlay({ library, rowsBefore }: Slot): PlayOrRow | null {
@@ -50,8 +50,8 @@ function findLastSongOf({ id, tracks }: Playlist, { rowsBefore }: Slot): number 
   if (row) return row.song.song
   let latest = -1
   for (let index = 0; index < tracks.lastAired.length; index++) {
-    const airedMs = cellAt(tracks.lastAired, index)
-    if (airedMs > 0 && (latest < 0 || airedMs > cellAt(tracks.lastAired, latest))) latest = index
+    const airedMs = valueAt(tracks.lastAired, index)
+    if (airedMs > 0 && (latest < 0 || airedMs > valueAt(tracks.lastAired, latest))) latest = index
   }
-  return latest < 0 ? null : cellAt(tracks.songs, latest)
+  return latest < 0 ? null : valueAt(tracks.songs, latest)
 }

@@ -135,7 +135,7 @@ export function findInterruptMs(
 
 /** Plans a remaining row next. The rest of its batch follows directly. */
 export function planRow(draft: QueueDraft, row: DraftRow): void {
-  planRows(draft, takeBatch(draft, row))
+  planRows(draft, removeBatch(draft, row))
 }
 
 /** Plans new rows next. */
@@ -160,10 +160,10 @@ export function planDecision(draft: QueueDraft, { tracks, log }: Decision): void
 
 /** Removes a row and the rest of its batch from the queue. */
 export function withdrawBatch(draft: QueueDraft, row: DraftRow): void {
-  for (const { id } of takeBatch(draft, row)) if (id !== null) draft.withdrawn.add(id)
+  for (const { id } of removeBatch(draft, row)) if (id !== null) draft.withdrawn.add(id)
 }
 
-function takeBatch(draft: QueueDraft, row: DraftRow): DraftRow[] {
+function removeBatch(draft: QueueDraft, row: DraftRow): DraftRow[] {
   const isOfBatch = (each: DraftRow) => each === row || (row.batch !== null && each.batch === row.batch)
   const rows = draft.remaining.filter(isOfBatch)
   draft.remaining = draft.remaining.filter(each => !isOfBatch(each))

@@ -106,8 +106,8 @@ export function indexTracks({ overlaps, uris, ...columns }: Omit<Tracks, 'byId' 
 type ColumnType<Column> = new (buffer: ArrayBuffer, offset: number, length: number) => Column
 
 function orderById(ids: IdColumn): Int32Array | null {
-  if (ids.every((id, index) => index === 0 || id > cellAt(ids, index - 1))) return null
-  return Int32Array.from(ids.keys()).toSorted((a, b) => cellAt(ids, a) - cellAt(ids, b))
+  if (ids.every((id, index) => index === 0 || id > valueAt(ids, index - 1))) return null
+  return Int32Array.from(ids.keys()).toSorted((a, b) => valueAt(ids, a) - valueAt(ids, b))
 }
 
 /** Flags repeated values of a column, except the first of each. */
@@ -127,8 +127,8 @@ export function trackIndex(tracks: Tracks, trackId: number): number {
   let high = tracks.ids.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const index = tracks.byId ? cellAt(tracks.byId, middle) : middle
-    const id = cellAt(tracks.ids, index)
+    const index = tracks.byId ? valueAt(tracks.byId, middle) : middle
+    const id = valueAt(tracks.ids, index)
     if (id === trackId) return index
     if (id < trackId) low = middle + 1
     else high = middle - 1
@@ -143,19 +143,19 @@ export function overlapAt({ overlaps }: Tracks, index: number): number | null {
 }
 
 export function songKeysAt(tracks: Tracks, index: number): SongKeys {
-  const from = index === 0 ? 0 : cellAt(tracks.artistsEnd, index - 1)
+  const from = index === 0 ? 0 : valueAt(tracks.artistsEnd, index - 1)
   return {
-    song: cellAt(tracks.songs, index),
-    title: cellAt(tracks.titles, index),
-    artists: [...tracks.artists.subarray(from, cellAt(tracks.artistsEnd, index))]
+    song: valueAt(tracks.songs, index),
+    title: valueAt(tracks.titles, index),
+    artists: [...tracks.artists.subarray(from, valueAt(tracks.artistsEnd, index))]
   }
 }
 
 /** Records a play of a track; ignores index -1. */
 export function markAired(tracks: Tracks, index: number, pass: number, atMs: number): void {
   if (index < 0) return
-  tracks.lastPass[index] = Math.max(cellAt(tracks.lastPass, index), pass)
-  tracks.lastAired[index] = Math.max(cellAt(tracks.lastAired, index), atMs)
+  tracks.lastPass[index] = Math.max(valueAt(tracks.lastPass, index), pass)
+  tracks.lastAired[index] = Math.max(valueAt(tracks.lastAired, index), atMs)
 }
 
 /** A copy whose plays can be marked without changing the original. */
@@ -164,7 +164,7 @@ export function forkTracks(tracks: Tracks): Tracks {
 }
 
 /** A value of a column; 0 if the index is out of range. */
-export function cellAt(column: IdColumn | Int32Array | Uint8Array, index: number): number {
+export function valueAt(column: IdColumn | Int32Array | Uint8Array, index: number): number {
   return column[index] ?? 0
 }
 
@@ -173,7 +173,7 @@ export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boo
   const sources = mergeInOrder(tracks, isReplaced, fresh)
   const column = (
     name: 'ids' | 'positions' | 'media' | 'songs' | 'titles' | 'durations' | 'lastPass' | 'lastAired'
-  ) => Float64Array.from(sources, ({ from, index }) => cellAt(from[name], index))
+  ) => Float64Array.from(sources, ({ from, index }) => valueAt(from[name], index))
   const artists = sources.map(({ from, index }) => songKeysAt(from, index).artists)
   let artistsEnd = 0
   const hasUris = tracks.uris.length > 0 || fresh.uris.length > 0
@@ -206,8 +206,8 @@ function mergeInOrder(
   const merged: TrackSource[] = []
   let next = 0
   const isBefore = (index: number, other: number) => {
-    const byPosition = cellAt(fresh.positions, index) - cellAt(tracks.positions, other)
-    return byPosition < 0 || (byPosition === 0 && cellAt(fresh.ids, index) < cellAt(tracks.ids, other))
+    const byPosition = valueAt(fresh.positions, index) - valueAt(tracks.positions, other)
+    return byPosition < 0 || (byPosition === 0 && valueAt(fresh.ids, index) < valueAt(tracks.ids, other))
   }
   for (const index of tracks.ids.keys()) {
     if (isReplaced(index)) continue

@@ -3,7 +3,7 @@ export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
 /** A period in which the UTC offset of a zone does not change. */
-interface Span {
+interface OffsetPeriod {
   /** Its first instant; -Infinity if the clock does not change within about two days before. */
   readonly fromMs: number
   /** The first instant after it; Infinity if the clock does not change within about two days after. */
@@ -18,7 +18,7 @@ interface Span {
  */
 export interface Zone {
   readonly name: string
-  span(atMs: number): Span
+  span(atMs: number): OffsetPeriod
   localDay(atMs: number): number
   /** The time that the clock shows, in whole minutes: 90 is 01:30. */
   minuteOfDay(atMs: number): number
@@ -57,7 +57,7 @@ function makeZone(name: string): Zone {
   )
   const spansNear = (atMs: number) => spansOfYear(Math.floor(atMs / yearMs))
 
-  const span = (atMs: number): Span => {
+  const span = (atMs: number): OffsetPeriod => {
     const spans = spansNear(atMs)
     return spans.find(({ untilMs }) => atMs < untilMs) ?? spans[0]
   }
@@ -79,14 +79,14 @@ function makeZone(name: string): Zone {
   }
 }
 
-type Spans = readonly [Span, ...Span[]]
+type OffsetPeriods = readonly [OffsetPeriod, ...OffsetPeriod[]]
 
-function firstInstant(spans: Spans, localMs: number): number {
+function firstInstant(spans: OffsetPeriods, localMs: number): number {
   const span = spans.find(({ untilMs, offsetMs }) => localMs - offsetMs < untilMs) ?? spans[0]
   return Math.max(localMs - span.offsetMs, span.fromMs)
 }
 
-function lastInstant(spans: Spans, localMs: number): number {
+function lastInstant(spans: OffsetPeriods, localMs: number): number {
   let lastMs = -Infinity
   for (const { fromMs, untilMs, offsetMs } of spans) {
     if (fromMs <= localMs - offsetMs) lastMs = Math.min(localMs - offsetMs, untilMs)
@@ -97,9 +97,9 @@ function lastInstant(spans: Spans, localMs: number): number {
 /** Shorter than any span from 1970 to 2100. */
 const minSpanMs = 5 * dayMs
 
-function findSpans(offsetAt: (atMs: number) => number, fromMs: number, toMs: number): Spans {
+function findSpans(offsetAt: (atMs: number) => number, fromMs: number, toMs: number): OffsetPeriods {
   let last = { fromMs: -Infinity, untilMs: Infinity, offsetMs: offsetAt(fromMs) }
-  const spans: [Span, ...Span[]] = [last]
+  const spans: [OffsetPeriod, ...OffsetPeriod[]] = [last]
   for (let atMs = fromMs; atMs < toMs;) {
     const nextMs = Math.min(atMs + minSpanMs, toMs)
     if (offsetAt(nextMs) === last.offsetMs) {

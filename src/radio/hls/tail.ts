@@ -101,12 +101,12 @@ async function readAdded(
     const { bytesRead } = await file.handle.read(chunk, 0, length, file.position)
     if (bytesRead === 0) return
     file.position += bytesRead
-    file.rest = takeLines(file.rest, chunk.subarray(0, bytesRead), lineBytes, onLine)
+    file.rest = splitLines(file.rest, chunk.subarray(0, bytesRead), lineBytes, onLine)
   }
 }
 
 /** Returns the start of the incomplete last line. */
-function takeLines(
+function splitLines(
   rest: Buffer | null,
   bytes: Buffer,
   lineBytes: number,

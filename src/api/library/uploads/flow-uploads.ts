@@ -127,7 +127,7 @@ const send = apiRoute('POST', path, access, {
       const fields = await readMultipart(stream, contentType, async part => {
         stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
         if (isChunk(part.fields)) {
-          const reply = await takeChunk(request, services, part)
+          const reply = await receiveChunk(request, services, part)
           finishing.push(async () => reply)
           return
         }
@@ -178,7 +178,7 @@ const storedReply = (finished: FinishedUpload): Reply => ({
   headers: storedFileHeaders(finished)
 })
 
-async function takeChunk(
+async function receiveChunk(
   request: ApiRequest,
   services: ApiServices,
   { fields, pieces }: FilePart

@@ -24,7 +24,7 @@ interface FoundFiles {
  * Takes the covers of songs and the sizes of files. AzuraCast stores covers in hidden folders beside the media, by the
  * `unique_id` of a song or by folder. They are read again if there are new songs, and as long as a folder is not found.
  */
-export async function takeCovers(migration: Migration): Promise<void> {
+export async function migrateCovers(migration: Migration): Promise<void> {
   const { isDryRun, report, source } = migration
   await listRemoteFolders(migration)
   const newestSong = source.tables.get('station_media')?.maxId ?? 0
@@ -34,7 +34,7 @@ export async function takeCovers(migration: Migration): Promise<void> {
   const found: FoundFiles = { covers: 0, folderCovers: new Map(), sizes: new Map() }
   await forEachMediaFile(migration, folders, async (folder, path, file) => {
     if (isHidden(path)) {
-      await takeCover(migration, folder, path, file, found)
+      await migrateCover(migration, folder, path, file, found)
       return
     }
     const sizes = found.sizes.get(folder.location) ?? new Map()
@@ -71,7 +71,7 @@ async function writeSizes(
   }
 }
 
-async function takeCover(
+async function migrateCover(
   { sql, report }: Migration,
   { folder, stationIds, location }: MediaFolder,
   path: string,

@@ -1,13 +1,13 @@
 import { customFields } from '../../../api/library/custom-fields.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, takeTable } from '../migration.ts'
+import { type Migration, migrateTable } from '../migration.ts'
 import { textOf } from '../source.ts'
 
 /** Takes custom fields. One whose short name Cuewire has is that one. */
-export async function takeCustomFields(migration: Migration): Promise<void> {
+export async function migrateCustomFields(migration: Migration): Promise<void> {
   const { report, secrets, ids } = migration
-  await takeTable(migration, {
+  await migrateTable(migration, {
     table: 'custom_field',
     kind: 'custom field',
     title: 'custom fields',

@@ -3,7 +3,7 @@ import { openCache } from '../../../platform/runtime/cache.ts'
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
 import { cleanLine, maxLengths, songId, songText } from '../../../model/songs/song.ts'
 import { copyLines, renderCopyLine } from '../copy-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, rowsOf, migrateTable } from '../migration.ts'
 import { usableCount, usableLength, usableTime } from '../usable-values.ts'
 
 /** AzuraCast shows a play from when listeners hear it: this long after its start in the database. */
@@ -40,12 +40,12 @@ const columns = [
 ] as const
 
 /** Takes the history of all stations. */
-export async function takeHistory(migration: Migration): Promise<void> {
+export async function migrateHistory(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
   const playlistNames = await readNames(migration, 'station_playlists', 'name', 'name')
   const streamerNames = await readNames(migration, 'station_streamers', 'display_name', 'streamer_username')
   const songs = openSongCache()
-  await takeTable<string>(migration, {
+  await migrateTable<string>(migration, {
     table: 'song_history',
     title: 'plays',
     batch: batchRows,

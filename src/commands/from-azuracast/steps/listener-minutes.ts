@@ -1,7 +1,7 @@
 import { dayMs, hourMs, minuteMs, openZone } from '../../../model/autodj/zone.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, rowsOf, migrateTable } from '../migration.ts'
 import { usableCount, usableTime } from '../usable-values.ts'
 
 /** The default of `LISTENER_RETENTION_DAYS`. */
@@ -20,7 +20,7 @@ type ListenerMinute = {
  * Takes the listener counts over time. AzuraCast keeps those of hours for two weeks and those of days forever: the days
  * before the first hour of a station are taken, and all hours. Their times are what the clock of the station showed.
  */
-export async function takeListenerMinutes(migration: Migration): Promise<void> {
+export async function migrateListenerMinutes(migration: Migration): Promise<void> {
   const { isDryRun, report, stations, sql } = migration
   const firstHours = new Map<number, number>()
   for await (const { row, read } of rowsOf(migration, 'analytics')) {
@@ -31,7 +31,7 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
   }
   const ends = new Map<number, number[]>()
   let hasNew = false
-  await takeTable<ListenerMinute>(migration, {
+  await migrateTable<ListenerMinute>(migration, {
     table: 'analytics',
     title: 'listener counts of hours and days',
     convert(row, read, sourceId) {

@@ -14,7 +14,7 @@ import {
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { stationsByLocation } from '../media-folders.ts'
-import { type MigratedStation, type Migration, takeTable } from '../migration.ts'
+import { type MigratedStation, type Migration, migrateTable } from '../migration.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
 import { usableLength, usablePath, usableTime } from '../usable-values.ts'
 
@@ -29,11 +29,11 @@ interface MappedMedia {
  * Takes the songs of the libraries. Where stations share a storage location each gets its own record of a song: the
  * first station keeps the id, all have the `unique_id` of addresses of covers.
  */
-export async function takeMedia(migration: Migration): Promise<void> {
+export async function migrateMedia(migration: Migration): Promise<void> {
   const { report, ids } = migration
   const byLocation = stationsByLocation(migration)
   const seen = new Set<string>()
-  await takeTable<MappedMedia>(migration, {
+  await migrateTable<MappedMedia>(migration, {
     table: 'station_media',
     kind: 'media',
     title: 'songs',
@@ -209,10 +209,10 @@ interface FieldValue {
 }
 
 /** Takes the values of custom fields. */
-export async function takeFieldValues(migration: Migration): Promise<void> {
+export async function migrateFieldValues(migration: Migration): Promise<void> {
   const { ids } = migration
   const copies = await readCopies(migration)
-  await takeTable<FieldValue>(migration, {
+  await migrateTable<FieldValue>(migration, {
     table: 'station_media_custom_field',
     title: 'values of custom fields',
     convert(row, read) {

@@ -9,14 +9,14 @@ import { isVerifiableHash } from '../../../api/auth/passwords.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
 import type { Dialect } from '../../../model/station/dialect.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, readProgress, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, readProgress, rowsOf, migrateTable } from '../migration.ts'
 import { usableTime } from '../usable-values.ts'
 
 /** Takes roles with their permissions, users with their passwords and roles, and API keys. */
-export async function takePeople(migration: Migration): Promise<void> {
-  await takeRoles(migration)
-  await takeUsers(migration)
-  await takeApiKeys(migration)
+export async function migratePeople(migration: Migration): Promise<void> {
+  await migrateRoles(migration)
+  await migrateUsers(migration)
+  await migrateApiKeys(migration)
 }
 
 interface Grants {
@@ -24,7 +24,7 @@ interface Grants {
   readonly stationPermissions: Record<string, string[]>
 }
 
-async function takeRoles(migration: Migration): Promise<void> {
+async function migrateRoles(migration: Migration): Promise<void> {
   const { ids, report, sql } = migration
   const grants = await readGrants(migration)
   const [own] = await sql<{ id: number; name: string }[]>`
@@ -32,7 +32,7 @@ async function takeRoles(migration: Migration): Promise<void> {
   const administrators = [...grants].filter(([, { permissions }]) => permissions.includes(allPermissions))
   // AzuraCast creates its role of administrators first.
   const administratorId = Math.min(...administrators.map(([roleId]) => roleId))
-  await takeTable(migration, {
+  await migrateTable(migration, {
     table: 'role',
     kind: 'role',
     title: 'roles',
@@ -95,13 +95,13 @@ async function readGrants(migration: Migration): Promise<Map<number, Grants>> {
   return grants
 }
 
-async function takeUsers(migration: Migration): Promise<void> {
+async function migrateUsers(migration: Migration): Promise<void> {
   const { ids, report, sql } = migration
   const { lastId } = await readProgress(migration, 'users')
   const emails = await sql<{ email: string }[]>`select lower(email) as email from users`
   const known = new Set(emails.map(({ email }) => email))
   const userRoles = await readUserRoles(migration)
-  await takeTable(migration, {
+  await migrateTable(migration, {
     table: 'users',
     kind: 'user',
     title: 'users',
@@ -178,7 +178,7 @@ const sha512 = /^[0-9a-f]{128}$/
  * API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user, and is answered
  * in the dialect of AzuraCast, whose clients use it.
  */
-async function takeApiKeys(migration: Migration): Promise<void> {
+async function migrateApiKeys(migration: Migration): Promise<void> {
   const { ids, report, isDryRun, sql } = migration
   const rows: {
     name: string

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../stores/db/sql.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, rowsOf, migrateTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 import { usableCount, usableTime } from '../usable-values.ts'
 import { folderPath, folderTable } from './playlist-folders.ts'
@@ -17,7 +17,7 @@ interface MappedTrack {
 }
 
 /** Takes the entries of playlists in their order, with when they were last played. */
-export async function takeTracks(migration: Migration): Promise<void> {
+export async function migrateTracks(migration: Migration): Promise<void> {
   const { ids, stations } = migration
   const stationOf = new Map<number, number>()
   for await (const { row, read } of rowsOf(migration, 'station_playlists')) {
@@ -34,7 +34,7 @@ export async function takeTracks(migration: Migration): Promise<void> {
     for await (const { row, read } of rowsOf(migration, 'station_playlist_media'))
       if (!isFolderRow(row, read)) added.add(entryKey(row, read))
   const seen = new Set<string>()
-  await takeTable<MappedTrack>(migration, {
+  await migrateTable<MappedTrack>(migration, {
     table: 'station_playlist_media',
     kind: 'track',
     title: 'songs in playlists',

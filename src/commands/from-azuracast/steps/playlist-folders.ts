@@ -1,6 +1,6 @@
 import { assignFolders, isInFolder } from '../../../stores/db/library/playlist-folders.ts'
 import { parseLibraryPath } from '../../../model/songs/library-path.ts'
-import { type Migration, takeTable } from '../migration.ts'
+import { type Migration, migrateTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
 export const folderTable = 'station_playlist_folders'
@@ -15,10 +15,10 @@ interface MappedFolder {
 }
 
 /** Takes the folders of playlists, after their songs. Songs that AzuraCast has not added yet are. */
-export async function takeFolders(migration: Migration): Promise<void> {
+export async function migrateFolders(migration: Migration): Promise<void> {
   const { ids, report, source, stations } = migration
   const hasFolderIds = source.tables.get('station_playlist_media')?.columns.includes('folder_id')
-  await takeTable<MappedFolder>(migration, {
+  await migrateTable<MappedFolder>(migration, {
     table: folderTable,
     title: 'folders of playlists',
     convert(row, read) {

@@ -8,7 +8,7 @@ import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
 import { generateUniqueId, addressSongId } from '../../../model/songs/song.ts'
 import { acceptRecord, openClamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, rowsOf, migrateTable } from '../migration.ts'
 import { textOf } from '../source.ts'
 
 /** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
@@ -57,9 +57,9 @@ interface MappedPlaylist {
 }
 
 /** Takes playlists, those of addresses with their entry. */
-export async function takePlaylists(migration: Migration, schedules: Schedules): Promise<void> {
+export async function migratePlaylists(migration: Migration, schedules: Schedules): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await takeTable<MappedPlaylist>(migration, {
+  await migrateTable<MappedPlaylist>(migration, {
     table: 'station_playlists',
     kind: 'playlist',
     title: 'playlists',

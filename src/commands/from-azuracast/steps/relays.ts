@@ -1,13 +1,13 @@
 import { isWebAddress } from '../../../model/fields/field.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, takeTable } from '../migration.ts'
+import { type Migration, migrateTable } from '../migration.ts'
 import { usableTime } from '../usable-values.ts'
 
 /** Takes the servers of others that relay mounts. One whose address Cuewire has is that one. */
-export async function takeRelays(migration: Migration): Promise<void> {
+export async function migrateRelays(migration: Migration): Promise<void> {
   const { ids, report } = migration
-  await takeTable(migration, {
+  await migrateTable(migration, {
     table: 'relays',
     kind: 'relay',
     title: 'relays',

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { parseLibraryPath } from '../../../model/songs/library-path.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, rowsOf, migrateTable } from '../migration.ts'
 import { usableLength, usableTime } from '../usable-values.ts'
 
 const dayMs = 86_400_000
@@ -19,7 +19,7 @@ interface MappedRequest {
 }
 
 /** Takes requests of listeners. Those that were not played within a day have expired. */
-export async function takeRequests(migration: Migration): Promise<void> {
+export async function migrateRequests(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
   const nowMs = Date.now()
   const delays = new Map<number, number>()
@@ -28,7 +28,7 @@ export async function takeRequests(migration: Migration): Promise<void> {
       read.number(row, 'id'),
       clamp(read.number(row, 'request_delay'), 0, maxDelayMinutes) * minuteMs
     )
-  await takeTable<MappedRequest>(migration, {
+  await migrateTable<MappedRequest>(migration, {
     table: 'station_requests',
     kind: 'request',
     title: 'requests',
@@ -82,9 +82,9 @@ export async function takeRequests(migration: Migration): Promise<void> {
 }
 
 /** Takes the queue as it was, without rows that were played. */
-export async function takeQueue(migration: Migration): Promise<void> {
+export async function migrateQueue(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
-  await takeTable<MappedRequest>(migration, {
+  await migrateTable<MappedRequest>(migration, {
     table: 'station_queue',
     title: 'queued songs',
     convert(row, read, sourceId) {

@@ -22,7 +22,7 @@ const fields: Fields = Object.fromEntries(
  * Takes the settings of the installation that Cuewire has, unless they were changed in Cuewire. The report says what
  * others mean for its environment variables.
  */
-export async function takeSettings(migration: Migration): Promise<void> {
+export async function migrateSettings(migration: Migration): Promise<void> {
   for await (const { row, read } of rowsOf(migration, 'settings')) {
     await storeSettings(migration, mapSettings(migration, row, read))
     adviseVariables(migration, row, read)

@@ -31,7 +31,7 @@ interface StationFile {
  * station, which its backups do not contain: they are taken if the folder is on this machine, and listed otherwise.
  * Each is taken once.
  */
-export async function takeStationFiles(migration: Migration): Promise<void> {
+export async function migrateStationFiles(migration: Migration): Promise<void> {
   const { report, isDryRun, signal, sql } = migration
   let total = 0
   let added = 0

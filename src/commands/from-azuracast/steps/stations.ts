@@ -10,7 +10,7 @@ import {
   readProgress,
   rowsOf,
   storeProgress,
-  takeTable
+  migrateTable
 } from '../migration.ts'
 import { textOf } from '../source.ts'
 import { mapStation } from './map-station.ts'
@@ -23,12 +23,12 @@ interface MappedStation {
 }
 
 /** Takes stations. They stay disabled until `enableStations`. */
-export async function takeStations(migration: Migration, conflicts: readonly Conflict[]): Promise<void> {
+export async function migrateStations(migration: Migration, conflicts: readonly Conflict[]): Promise<void> {
   const { report, onConflict } = migration
   const byId = new Map(conflicts.map(conflict => [conflict.id, conflict]))
   const { lastId } = await readProgress(migration, 'station')
   const shortNames = await chooseShortNames(migration, conflicts)
-  await takeTable<MappedStation>(migration, {
+  await migrateTable<MappedStation>(migration, {
     table: 'station',
     kind: 'station',
     title: 'stations',

@@ -7,7 +7,7 @@ import { locationIdentity, normalizePath, type StorageAdapter } from '../../../l
 import { blankLocation, passwordTarget, withoutSecrets } from '../../../library/storage/record.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, takeTable } from '../migration.ts'
+import { type Migration, migrateTable } from '../migration.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedLocation {
@@ -36,8 +36,8 @@ const plainFields = (text: (column: string) => string) => ({
 })
 
 /** Takes storage locations; one of a place that Cuewire knows is that one. */
-export async function takeStorageLocations(migration: Migration): Promise<void> {
-  await takeTable<MappedLocation>(migration, {
+export async function migrateStorageLocations(migration: Migration): Promise<void> {
+  await migrateTable<MappedLocation>(migration, {
     table: 'storage_location',
     kind: 'storage',
     title: 'storage locations',

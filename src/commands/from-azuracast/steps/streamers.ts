@@ -5,7 +5,7 @@ import { parsePublicKeys } from '../../../api/admin/ssh-public-keys.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, rowsOf, migrateTable } from '../migration.ts'
 import { textOf } from '../source.ts'
 import { usablePath, usableTime } from '../usable-values.ts'
 import type { Schedules } from './playlists.ts'
@@ -16,9 +16,9 @@ interface MappedAccount {
 }
 
 /** Takes streamers with their passwords and schedules. */
-export async function takeStreamers(migration: Migration, schedules: Schedules): Promise<void> {
+export async function migrateStreamers(migration: Migration, schedules: Schedules): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await takeTable<MappedAccount>(migration, {
+  await migrateTable<MappedAccount>(migration, {
     table: 'station_streamers',
     kind: 'streamer',
     title: 'streamers',
@@ -64,14 +64,14 @@ export async function takeStreamers(migration: Migration, schedules: Schedules):
 }
 
 /** Takes the times at which streamers were live. */
-export async function takeBroadcasts(migration: Migration): Promise<void> {
+export async function migrateBroadcasts(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
   const names = new Map<number, { username: string; name: string }>()
   for await (const { row, read } of rowsOf(migration, 'station_streamers')) {
     const username = read.text(row, 'streamer_username') ?? ''
     names.set(read.number(row, 'id'), { username, name: read.text(row, 'display_name') || username })
   }
-  await takeTable<MappedAccount>(migration, {
+  await migrateTable<MappedAccount>(migration, {
     table: 'station_streamer_broadcasts',
     title: 'broadcasts',
     convert(row, read, sourceId) {
@@ -123,9 +123,9 @@ export async function takeBroadcasts(migration: Migration): Promise<void> {
 }
 
 /** Takes SFTP users with their passwords and keys. */
-export async function takeSftpUsers(migration: Migration): Promise<void> {
+export async function migrateSftpUsers(migration: Migration): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await takeTable<MappedAccount>(migration, {
+  await migrateTable<MappedAccount>(migration, {
     table: 'sftp_user',
     kind: 'sftp user',
     title: 'SFTP users',

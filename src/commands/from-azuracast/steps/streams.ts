@@ -6,7 +6,7 @@ import type { NamedValue } from '../../../model/fields/named-values.ts'
 import { acceptRecord, openClamp } from '../accept-record.ts'
 import type { RecordKind } from '../ids.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, readProgress, storeProgress, takeTable } from '../migration.ts'
+import { type Migration, readProgress, storeProgress, migrateTable } from '../migration.ts'
 import { parseObject, type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedStream {
@@ -17,16 +17,16 @@ interface MappedStream {
 const formats = ['mp3', 'ogg', 'aac', 'opus', 'flac']
 
 /** Takes mounts, HLS streams (which are mounts here) and remotes. */
-export async function takeStreams(migration: Migration): Promise<void> {
-  await takeMounts(migration)
-  await takeHlsStreams(migration)
+export async function migrateStreams(migration: Migration): Promise<void> {
+  await migrateMounts(migration)
+  await migrateHlsStreams(migration)
   await addDefaultMounts(migration)
-  await takeRemotes(migration)
+  await migrateRemotes(migration)
 }
 
-async function takeMounts(migration: Migration): Promise<void> {
+async function migrateMounts(migration: Migration): Promise<void> {
   const { report, secrets, stations } = migration
-  await takeTable<MappedStream>(migration, {
+  await migrateTable<MappedStream>(migration, {
     table: 'station_mounts',
     kind: 'mount',
     title: 'mounts',
@@ -76,9 +76,9 @@ function parseMountConfig(text: string): NamedValue[] {
 const isScalar = (value: unknown): value is NamedValue['value'] =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
-async function takeHlsStreams(migration: Migration): Promise<void> {
+async function migrateHlsStreams(migration: Migration): Promise<void> {
   const { report, secrets, stations } = migration
-  await takeTable<MappedStream>(migration, {
+  await migrateTable<MappedStream>(migration, {
     table: 'station_hls_streams',
     kind: 'hls stream',
     title: 'HLS streams',
@@ -155,9 +155,9 @@ async function addDefaultMounts(migration: Migration): Promise<void> {
   })
 }
 
-async function takeRemotes(migration: Migration): Promise<void> {
+async function migrateRemotes(migration: Migration): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await takeTable<MappedStream>(migration, {
+  await migrateTable<MappedStream>(migration, {
     table: 'station_remotes',
     kind: 'remote',
     title: 'remotes',

@@ -3,7 +3,7 @@ import { findMissingConfig, mergeConfig } from '../../../webhooks/config-change.
 import { addGenerated } from '../../../webhooks/config.ts'
 import { hookTypeNames, hookTypeOf } from '../../../webhooks/types/hook-types.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, takeTable } from '../migration.ts'
+import { type Migration, migrateTable } from '../migration.ts'
 
 interface MappedHook {
   readonly sourceId: number
@@ -11,9 +11,9 @@ interface MappedHook {
 }
 
 /** Takes web hooks. One whose config is not complete is disabled. */
-export async function takeWebhooks(migration: Migration): Promise<void> {
+export async function migrateWebhooks(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
-  await takeTable<MappedHook>(migration, {
+  await migrateTable<MappedHook>(migration, {
     table: 'station_webhooks',
     kind: 'webhook',
     title: 'web hooks',

@@ -3,7 +3,7 @@ import { countsInPass, type Library, type Playlist, type PlayOrRow } from '../li
 import { loopsOnce } from '../pools.ts'
 import { windowAt } from '../schedule.ts'
 import type { SimulatedPlay } from '../simulate.ts'
-import { cellAt, forkTracks, trackIndex, markAired, songKeysAt, type Tracks } from '../tracks.ts'
+import { valueAt, forkTracks, trackIndex, markAired, songKeysAt, type Tracks } from '../tracks.ts'
 import { hourMs } from '../zone.ts'
 import type { Run } from './run.ts'
 
@@ -103,8 +103,8 @@ function isAvoidable(
     return tracks.ids.some(
       (_, index) =>
         countsInPass(playlist, index) &&
-        (playlist.order === 'random' || cellAt(tracks.lastPass, index) <= pass) &&
-        airtimeMs(cellAt(tracks.durations, index)) <= maxMs &&
+        (playlist.order === 'random' || valueAt(tracks.lastPass, index) <= pass) &&
+        airtimeMs(valueAt(tracks.durations, index)) <= maxMs &&
         heard.findRepeat({ song: songKeysAt(tracks, index), isVisible: !playlist.isJingle }, startsAtMs) ===
           null
     )

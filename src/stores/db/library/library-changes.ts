@@ -1,5 +1,5 @@
 import type { Playlist } from '../../../model/autodj/library.ts'
-import { buildTracks, cellAt, replaceTracks } from '../../../model/autodj/tracks.ts'
+import { buildTracks, valueAt, replaceTracks } from '../../../model/autodj/tracks.ts'
 import { readPlaylists } from './library.ts'
 import type { Tx } from '../sql.ts'
 import { mediaColumns, type PackedTracks, packedTracks, trackColumns, unpackTracks } from './tracks.ts'
@@ -75,7 +75,7 @@ const noTracks = buildTracks([])
 function replaceChanged(playlist: Playlist, changes: LibraryChanges, fresh: Playlist['tracks']): Playlist {
   const { ids, media } = playlist.tracks
   const isReplaced = (index: number) =>
-    changes.tracks.has(cellAt(ids, index)) || changes.media.has(cellAt(media, index))
+    changes.tracks.has(valueAt(ids, index)) || changes.media.has(valueAt(media, index))
   if (fresh.ids.length === 0 && !ids.some((_, index) => isReplaced(index))) return playlist
   return { ...playlist, tracks: replaceTracks(playlist.tracks, isReplaced, fresh) }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { cellAt, indexTracks, noOverlap, type Tracks } from '../../../model/autodj/tracks.ts'
+import { valueAt, indexTracks, noOverlap, type Tracks } from '../../../model/autodj/tracks.ts'
 import { onAirOf, overlapOf } from './cue-columns.ts'
 import type { Sql, Tx } from '../sql.ts'
 
@@ -122,7 +122,7 @@ function readOverlaps({ overlapping, overlaps }: PackedTracks, ids: Float64Array
   if (!overlapping || !overlaps) return new Float64Array(ids.length).fill(noOverlap)
   const [known, values] = [readArray(overlapping), readArray(overlaps)]
   let next = 0
-  return ids.map(id => (id === known[next] ? cellAt(values, next++) : noOverlap))
+  return ids.map(id => (id === known[next] ? valueAt(values, next++) : noOverlap))
 }
 
 /** Dimensions, flags, element type, length, lower bound; then for each element its length and 8 bytes. */
@@ -140,7 +140,7 @@ function readArrays(bytes: Buffer, counts: Float64Array): Float64Array {
   let index = 0
   let offset = 0
   for (let track = 0; track < counts.length; track++) {
-    const count = cellAt(counts, track)
+    const count = valueAt(counts, track)
     if (count === 0) continue
     fill(numbers, index, count, bytes, offset)
     index += count

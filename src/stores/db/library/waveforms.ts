@@ -57,7 +57,7 @@ export interface WaveformRequest {
 }
 
 /** Takes the oldest request that no process works on; null if there is none. */
-export async function takeWaveformRequest(
+export async function dequeueWaveformRequest(
   sql: Sql,
   nowMs: number,
   leaseMs: number

@@ -15,7 +15,7 @@ import { buckets, isFallback, isInBucket, pickForSlot } from '../../../../src/mo
 import { findPools } from '../../../../src/model/autodj/pools.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
 import { seededRandom } from '../../../../src/model/autodj/random.ts'
-import { cellAt, songKeysAt } from '../../../../src/model/autodj/tracks.ts'
+import { valueAt, songKeysAt } from '../../../../src/model/autodj/tracks.ts'
 import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../../support/autodj/days.ts'
 import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../../support/autodj/library.ts'
 import { sized } from '../../../support/tier.ts'
@@ -66,7 +66,7 @@ function slotOf({ station, played, rowsBefore, requested }: SlotSpec, movedMs = 
       const id = playlist?.id ?? 0
       const song = playlist ? songKeysAt(playlist.tracks, index) : { song: 0, title: 0, artists: [] }
       if (playlist) {
-        playlist.tracks.lastPass[index] = Math.max(pass, cellAt(playlist.tracks.lastPass, index))
+        playlist.tracks.lastPass[index] = Math.max(pass, valueAt(playlist.tracks.lastPass, index))
         playlist.tracks.lastAired[index] = atMs
       }
       return aPlayOf(id, id * 100 + index, atMs, { song, pass, isVisible: !playlist?.isJingle })
@@ -207,7 +207,7 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
     [...tracks.ids.keys()].flatMap(index => {
       const keys = songKeysAt(tracks, index)
       const isOut = !pool.includes(index) || keys.song === last?.song.song
-      if (isOut || airtimeMs(cellAt(tracks.durations, index)) > longestMs) return []
+      if (isOut || airtimeMs(valueAt(tracks.durations, index)) > longestMs) return []
       if (!playlist.avoidsDuplicates) return [1]
       const clashes = others.filter(({ song }) => areDuplicates(keys, song))
       const isHard = clashes.some(
