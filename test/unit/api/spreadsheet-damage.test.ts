@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findDamage } from '../../../src/api/library/spreadsheet-damage.ts'
+import { findDamage } from '../../../src/api/library/table/spreadsheet-damage.ts'
 
 test.for([
   ['007', '7'],

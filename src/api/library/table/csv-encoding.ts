@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-import { refuseField } from '../../platform/runtime/errors.ts'
-import { decodeWindows1252, findEncoding, writesAsciiBytes } from '../../platform/text/foreign-text.ts'
+import { refuseField } from '../../../platform/runtime/errors.ts'
+import { decodeWindows1252, findEncoding, writesAsciiBytes } from '../../../platform/text/foreign-text.ts'
 
 const marks = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },

@@ -1,5 +1,5 @@
-import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { unescapeFormula } from '../core/csv.ts'
+import { fieldError, type FieldError } from '../../../platform/runtime/errors.ts'
+import { unescapeFormula } from '../../core/csv.ts'
 import type { PlaylistCells } from './bulk-playlists.ts'
 import { bulkCells, bulkColumns, type BulkRow, cueColumns, customPrefix, textColumns } from './bulk-rows.ts'
 import { findDamage } from './spreadsheet-damage.ts'

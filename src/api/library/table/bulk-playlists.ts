@@ -1,4 +1,4 @@
-import { nameKey } from '../../platform/text/name-key.ts'
+import { nameKey } from '../../../platform/text/name-key.ts'
 
 /** A playlist of a station, as the cells of a CSV file name it. */
 export interface BulkPlaylist {

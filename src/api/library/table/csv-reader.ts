@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseWhole } from 'csv-parse/sync'
 
-import { refuseField } from '../../platform/runtime/errors.ts'
+import { refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeFile, detectEncoding } from './csv-encoding.ts'
 
 export interface CsvOptions {
