@@ -43,8 +43,8 @@ export async function buildRelease(
     ]
   ])
   if (lifetime === 'short') {
-    await shortenLifetime(folder)
-    await change(join(folder, 'src/stores/db/upgrade-steps.ts'), [shortInterval])
+    await shortenLifetime(join(folder, 'src/stores/db/processes.ts'))
+    await change(join(folder, 'src/stores/db/upgrade-step.ts'), [shortInterval])
     await change(join(folder, 'workers/loops.ts'), [['upgradeStepsMs = 60_000', 'upgradeStepsMs = 500']])
   }
   await buildIfStale(folder)
@@ -52,8 +52,8 @@ export async function buildRelease(
 
 const shortInterval = ["interval '5 minutes'", "interval '3 seconds'"] as const
 
-const shortenLifetime = (folder: string) =>
-  change(join(folder, 'src/stores/db/processes.ts'), [shortInterval, ['heartbeatMs = 5_000', 'heartbeatMs = 500']])
+const shortenLifetime = (file: string) =>
+  change(file, [shortInterval, ['heartbeatMs = 5_000', 'heartbeatMs = 500']])
 
 /** The commit of release 0.2.0, the one before this. */
 const releaseBefore = '958c314b'
@@ -85,7 +85,7 @@ export async function buildReleaseBefore(folder: string): Promise<void> {
   const patch = 'patches/postgres+3.4.9.patch'
   await run('git', ['apply', '--reverse', join(root, patch)], { cwd: folder })
   await run('git', ['apply', patch], { cwd: folder })
-  await shortenLifetime(folder)
+  await shortenLifetime(join(folder, 'src/db/processes.ts'))
   // Its own script knows its programs.
   await run(process.execPath, ['scripts/build.mjs'], { cwd: folder })
 }
