@@ -23,13 +23,15 @@ import {
   withVary
 } from './headers.ts'
 import type { ContentSource, FileToSend, Reply } from './route.ts'
-import { maxUnstreamedBytes, sendTimeoutMs, openFileSource, streamBytes, streamFrom } from './stream.ts'
+import {
+  maxUnstreamedBytes,
+  openFileSource,
+  type ResponsesInFlight,
+  sendTimeoutMs,
+  streamBytes,
+  streamFrom
+} from './stream.ts'
 import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
-
-/** The number of responses of a server that have begun and are not sent. */
-export interface ResponsesInFlight {
-  count: number
-}
 
 /** What all requests of a server share. */
 export interface ServerContext {

@@ -1,6 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
 
-import type { JsonSchema } from '../model/fields/field.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import type { LongList } from '../model/station/live-view.ts'
 
@@ -138,8 +137,8 @@ export interface Received {
 
 /** A request whose caller may send it. */
 export interface Admitted {
-  /** The schema of a record that the body may contain as a form; undefined: forms of records are refused. */
-  readonly form?: JsonSchema | undefined
+  /** The JSON Schema of a record that the body may contain as a form; undefined: forms of records are refused. */
+  readonly form?: Readonly<Record<string, unknown>> | undefined
   /** Returns the value of `X-Ignored-Fields`: the fields of the body that have no effect; empty if there are none. */
   readonly nameIgnored?: ((body: unknown) => string) | undefined
   /** Throws `ApiError` for errors that the caller may see. */

@@ -2,6 +2,11 @@ import type { HttpResponse } from 'uWebSockets.js'
 
 import type { ContentSource, FileToSend } from './route.ts'
 
+/** The number of responses of a server that have begun and are not sent. */
+export interface ResponsesInFlight {
+  count: number
+}
+
 /** Larger bodies are streamed as the client reads. Smaller ones fit into the buffer of a new connection. */
 export const maxUnstreamedBytes = 16 * 1024
 

@@ -2,7 +2,6 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { isAmbiguous } from '../http/body.ts'
 import { isOwnPage } from '../http/credentials.ts'
-import type { ResponsesInFlight, ServerContext } from '../http/exchange.ts'
 import {
   commonLines,
   type Cors,
@@ -17,7 +16,7 @@ import {
   writeCountedId
 } from '../http/headers.ts'
 import type { Reply } from '../http/route.ts'
-import { sendRemaining, maxUnstreamedBytes } from '../http/stream.ts'
+import { maxUnstreamedBytes, type ResponsesInFlight, sendRemaining } from '../http/stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
 import { hotResponses } from '../platform/metrics/http.ts'
 import type { Dialect } from '../model/station/dialect.ts'
@@ -25,8 +24,11 @@ import type { CachedResponse } from '../model/station/document.ts'
 import type { DocumentKind, LiveView } from '../model/station/live-view.ts'
 import { publicHeaders } from '../model/station/public-headers.ts'
 
-export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
+export interface HotGetsOptions {
   readonly live: LiveView
+  /** Whether clients are asked to close their connections. */
+  readonly isDraining?: () => boolean
+  readonly inFlight?: ResponsesInFlight
   /** Origins that may read responses, or `*`. */
   readonly corsOrigins: readonly string[]
   /** Whether a proxy sends requests of many clients over one connection; then `isAmbiguous` is checked. */
