@@ -351,12 +351,19 @@ const deliveryMs = 20_000
 export async function checkDeliveries({ sql, hooked, playout, dueSinceMs }: Checked): Promise<Violation[]> {
   const found: Violation[] = []
   for (const { stationId, hookId, sinceShId, requests } of hooked) {
-    const shIds = await sql<{ id: number }[]>`
-      select id from song_history where station_id = ${stationId} and id > ${sinceShId} and is_visible order by id`
-    const rows = await sql<(Omit<DeliveryRow, 'isOverdue'> & { isDue: boolean })[]>`
-      select d.webhook_id as "hookId", d.message_id as "messageId", e.fact, d.state,
-        d.state = 'pending' and d.next_attempt_ms < ${Date.now()} as "isDue"
-      from webhook_deliveries d join webhook_events e on e.id = d.event_id where d.webhook_id = ${hookId}`
+    // In one snapshot: a play may start between the two.
+    const [shIds, rows] = await sql.begin(
+      'isolation level repeatable read',
+      async tx =>
+        [
+          await tx<{ id: number }[]>`
+        select id from song_history where station_id = ${stationId} and id > ${sinceShId} and is_visible order by id`,
+          await tx<(Omit<DeliveryRow, 'isOverdue'> & { isDue: boolean })[]>`
+        select d.webhook_id as "hookId", d.message_id as "messageId", e.fact, d.state,
+          d.state = 'pending' and d.next_attempt_ms < ${Date.now()} as "isDue"
+        from webhook_deliveries d join webhook_events e on e.id = d.event_id where d.webhook_id = ${hookId}`
+        ] as const
+    )
     const judged = rows.map(({ isDue, ...row }): DeliveryRow => {
       if (!isDue) dueSinceMs.delete(row.messageId)
       else if (!dueSinceMs.has(row.messageId)) dueSinceMs.set(row.messageId, performance.now())

@@ -86,13 +86,17 @@ export async function openRedisStore(home: string): Promise<RedisStore> {
       },
       giveBack: async () => {
         await withClient(url, async client => client.replicaof('NO', 'ONE'))
+        // Restarted, because a Redis 7.0 that became a replica writes a corrupt file once its disk is full.
+        await service.stop()
+        service = await startRedis(folder, { port })
+        watch()
         await follow(replica.url, port)
       },
       close: async () => replica.stop(),
       fallBehind: async () => ask(async client => client.replicaof('NO', 'ONE')),
       promote: async () => {
         await kill()
-        // Restarted, because a Redis 7.0 that became a replica writes a corrupt file once its disk is full.
+        // Restarted, as in `giveBack`.
         await replica.stop()
         await rm(folder, { recursive: true, force: true })
         folder = own

@@ -7,6 +7,7 @@ import { changeStation } from '../../engine/change-station.ts'
 import { addToQueue, asUnrequested } from '../../engine/queue/manual-queue.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
+import { limitElements } from '../../model/fields/field.ts'
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { toCallerError } from '../../library/uploads/media-store.ts'
 import { reprocessSong } from '../../library/uploads/reprocess.ts'
@@ -42,7 +43,7 @@ import { deleteWithFile } from './song-files.ts'
 import { assertPlaylists, joinFolder, parseTarget } from './uploads/upload-target.ts'
 
 const paths = v.nullish(
-  v.pipe(v.array(pathText), v.maxLength(maxFiles, `must have at most ${maxFiles} entries.`)),
+  v.pipe(v.unknown(), limitElements(maxFiles), v.array(pathText)),
   []
 )
 
@@ -62,7 +63,7 @@ const batchBody = v.object({
   currentDirectory: v.nullish(pathText, ''),
   files: paths,
   dirs: paths,
-  playlists: v.nullish(v.pipe(v.array(playlistId), v.maxLength(500, 'must have at most 500 entries.')), []),
+  playlists: v.nullish(v.pipe(v.unknown(), limitElements(500), v.array(playlistId)), []),
   new_playlist_name: v.nullish(pathText, ''),
   directory: v.nullish(pathText, ''),
   ...partFields

@@ -32,7 +32,7 @@ const interval = { min: 0, max: 32_767, fallback: 0 }
 /** Option names, stored as comma-separated text; a list is accepted too. */
 const backendOptions = v.pipe(
   v.unknown(),
-  v.transform(value => (typeof value === 'string' ? value.split(',') : value)),
+  v.transform(value => (typeof value === 'string' ? value.split(',', 101) : value)),
   limitElements(100),
   v.array(
     v.string(problemText('invalid_type', 'must be text.')),

@@ -38,7 +38,7 @@ const dayProblem = 'must be a day from 1 to 7.'
 const days = v.pipe(
   v.unknown(),
   v.transform(value =>
-    typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
+    typeof value === 'string' ? value.split(',', 101).filter(day => day.trim() !== '') : value
   ),
   limitElements(50),
   v.array(

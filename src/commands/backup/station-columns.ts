@@ -9,6 +9,7 @@ import {
   type Fields,
   flag,
   integer,
+  limitElements,
   problemText
 } from '../../model/fields/field.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
@@ -100,7 +101,7 @@ export const matching = (pattern: RegExp, says: string): Field<string> =>
 
 /** Elements of one kind. */
 export const list = <Item>(item: Field<Item>, max: number): Field<Item[]> =>
-  custom(v.pipe(v.array(item.input), v.maxLength(max)), { schema: {}, about })
+  custom(v.pipe(v.unknown(), limitElements(max), v.array(item.input)), { schema: {}, about })
 
 export const truth = flag({ about })
 export const number = (min: number, max: number) => decimal({ min, max, about })

@@ -1,5 +1,6 @@
+import { openPauses } from '../../platform/runtime/time-slices.ts'
 import type { Playlist } from '../../model/autodj/library.ts'
-import { planQueue, type QueuePlan } from '../../model/autodj/queue-planner.ts'
+import { planQueueInSteps, type QueuePlan } from '../../model/autodj/queue-planner.ts'
 import { trackIndex, markAired } from '../../model/autodj/tracks.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
@@ -116,7 +117,7 @@ async function fill(
     if (current) change.send(endPass(tx, library, current))
   }
   if (!station.hasAutodj) return
-  const plan = planOf(context, nowMs, rejected)
+  const plan = await planOf(context, nowMs, rejected)
   // The sweep starts it.
   if (!play && station.isClocked && context.queue.length + plan.insert.length > 0)
     mark([], { wake_at_ms: nowMs })
@@ -136,13 +137,16 @@ async function fill(
   ])
 }
 
-function planOf(
+const sliceMs = 8
+
+/** Plans the queue in time slices. */
+async function planOf(
   { station, play, queue, library }: QueueContext,
   nowMs: number,
   rejected: ReadonlySet<number>
-): QueuePlan {
+): Promise<QueuePlan> {
   const endsAtMs = Math.max(nowMs, play ? nextPlayAtMs(play, station.overlapMs) : nowMs)
-  return planQueue({
+  const steps = planQueueInSteps({
     library,
     running: {
       startedAtMs: play?.startedAtMs ?? nowMs,
@@ -156,6 +160,12 @@ function planOf(
     rejected,
     nextSeq: station.nextSeq
   })
+  const pause = openPauses(sliceMs)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await pause()
+  }
 }
 
 /** The new end of the current play if an interrupt now cuts it or no longer does; null if it is unchanged. */

@@ -59,6 +59,15 @@ const maxRows = 2_000
  * - whether a row stays: `eligibility.ts`; what goes before it: `precedence.ts`
  */
 export function planQueue(input: PlannerInput): QueuePlan {
+  const steps = planQueueInSteps(input)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Plans as `planQueue` does, in steps of which each chooses at most one song: that takes milliseconds in a large library. */
+export function* planQueueInSteps(input: PlannerInput): Generator<void, QueuePlan> {
   const { library, nowMs, queue } = input
   const draft = beginDraft(input)
   for (const row of queue) if (!hasTrack(draft, row)) draft.withdrawn.add(row.id)
@@ -67,6 +76,7 @@ export function planQueue(input: PlannerInput): QueuePlan {
   draft.atMs = runningEndsMs
   let isEmpty = false
   while (!isEmpty && draft.planned.length < maxRows) {
+    yield
     if (hasRoom(draft) && insertInterrupt(draft)) continue
     const [row, next] = draft.remaining
     if (!row) {

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /**
  * Calls `step` in slices of `sliceMs`, at least once per slice, until it returns false; `wake` starts again.
  * Requests, pings and timers run between slices. `step` must not throw.
@@ -21,6 +23,16 @@ export function openTimeSlices(sliceMs: number, step: () => boolean) {
   }
 
   return { wake, close: () => void (isClosed = true) }
+}
+
+/** Returns a function that waits for the next turn of the event loop if `sliceMs` have passed since the last one. */
+export function openPauses(sliceMs: number): () => Promise<void> {
+  let deadline = performance.now() + sliceMs
+  return async () => {
+    if (performance.now() < deadline) return
+    await nextTurn()
+    deadline = performance.now() + sliceMs
+  }
 }
 
 /** Calls `step` in slices of `sliceMs` until it returns false. Rejects with what `step` throws. */

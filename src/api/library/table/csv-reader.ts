@@ -1,16 +1,16 @@
 import { pipeline, Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseWhole } from 'csv-parse/sync'
 
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import { refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeFile, detectEncoding } from './csv-encoding.ts'
 
 export interface CsvOptions {
   /** Names of columns, of which the first line must have at least one. They determine the separator. */
   readonly required: readonly string[]
-  /** Records, with the first one and empty ones. */
+  /** Records, with the first one. Lines without a character do not count. */
   readonly maxLines: number
   readonly maxColumns: number
   readonly maxLineBytes: number
@@ -58,7 +58,7 @@ export async function openCsv(path: string, options: CsvOptions): Promise<CsvFil
   const start = await readStart(text)
   const directive = /^"?sep=([^"\r\n])"?(?:\r\n|\n|\r)/i.exec(start)
   const body = start.slice(directive?.[0].length ?? 0)
-  const separator = directive?.[1] ?? detectSeparator(body, options.required)
+  const separator = directive?.[1] ?? (await detectSeparator(body, options.required))
   // Before the rest of a line of megabytes is read.
   const names = readFirstLine(body, separator)
   if (names.length > options.maxColumns)
@@ -96,11 +96,15 @@ async function* joinTexts(start: string, rest: AsyncGenerator<string>): AsyncGen
 }
 
 /** Finds the separator with which the first line has the most of the required names, or else the most names. */
-function detectSeparator(start: string, required: readonly string[]): string {
-  const scores = separators.map(separator => {
+async function detectSeparator(start: string, required: readonly string[]): Promise<string> {
+  const pause = openPauses(sliceMs)
+  const scores: { readonly separator: string; readonly found: number; readonly count: number }[] = []
+  for (const separator of separators) {
+    await pause()
     const names = readFirstLine(start, separator)
-    return { separator, found: required.filter(name => names.includes(name)).length, count: names.length }
-  })
+    const found = required.filter(name => names.includes(name)).length
+    scores.push({ separator, found, count: names.length })
+  }
   return scores.toSorted((a, b) => b.found - a.found || b.count - a.count)[0]?.separator ?? ','
 }
 
@@ -132,6 +136,12 @@ interface ParsedRecord {
   readonly line: number
 }
 
+/** Those that the parser has seen. */
+interface LineCounts {
+  readonly lines: number
+  readonly empty_lines: number
+}
+
 /** What waits in the buffer of a stream is parsed without a pause. The option is missing in the parser's types. */
 const unbuffered = { writableHighWaterMark: 1 }
 
@@ -142,11 +152,13 @@ async function* readRecords(
   { maxLines, maxColumns, maxLineBytes, skipped }: CsvOptions & { readonly skipped: number }
 ): AsyncGenerator<ParsedRecord> {
   let previous = skipped
+  let previousEmpty = 0
   let count = 0
   /** Puts the line before the cells. */
-  const withLine = (record: string[], { lines }: { readonly lines: number }) => {
-    const line = previous + 1
+  const withLine = (record: string[], { lines, empty_lines: empty }: LineCounts) => {
+    const line = previous + 1 + empty - previousEmpty
     previous = lines + skipped
+    previousEmpty = empty
     if (++count > maxLines) refuseField('file', 'too_long', `must have at most ${maxLines} lines.`)
     // All cells would be looked at below.
     if (record.length > maxColumns)
@@ -158,7 +170,8 @@ async function* readRecords(
     record_delimiter: lineEnds,
     relax_column_count: true,
     max_record_size: maxLineBytes,
-    // Empty records do not even enter the stream.
+    // Nor do records of empty cells enter the stream.
+    skip_empty_lines: true,
     on_record: withLine,
     ...unbuffered
   })
@@ -176,14 +189,11 @@ async function* readRecords(
 
 /** Yields a text in small pieces, and lets others run between time slices. */
 async function* sliceText(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
-  let deadline = performance.now() + sliceMs
+  const pause = openPauses(sliceMs)
   for await (const whole of text) {
     if (whole.includes('\0')) refuse('contains the character NUL: save it as UTF-8.')
     for (const piece of cutPieces(Buffer.from(whole))) {
-      if (performance.now() > deadline) {
-        await setImmediate()
-        deadline = performance.now() + sliceMs
-      }
+      await pause()
       yield piece
     }
   }

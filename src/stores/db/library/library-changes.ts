@@ -1,8 +1,11 @@
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { Playlist } from '../../../model/autodj/library.ts'
 import { buildTracks, valueAt, replaceTracks } from '../../../model/autodj/tracks.ts'
 import { readPlaylists } from './library.ts'
 import type { Tx } from '../sql.ts'
 import { mediaColumns, type PackedTracks, packedTracks, trackColumns, unpackTracks } from './tracks.ts'
+
+const sliceMs = 4
 
 /** The ids of what changed in a library. */
 export interface LibraryChanges {
@@ -107,7 +110,8 @@ async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks,
       limit 1
     ) m
     group by t.playlist_id`
+  const pause = openPauses(sliceMs)
   return new Map(
-    await Promise.all(lists.map(async list => [list.playlistId, await unpackTracks([list])] as const))
+    await Promise.all(lists.map(async list => [list.playlistId, await unpackTracks([list], pause)] as const))
   )
 }

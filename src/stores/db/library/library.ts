@@ -1,3 +1,4 @@
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { PlayOrRow, PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
 import { buildTracks, type Tracks } from '../../../model/autodj/tracks.ts'
 import type { Sql, Tx } from '../sql.ts'
@@ -68,7 +69,8 @@ export async function readPlaylists(
     else parts.set(list.playlistId, [list])
   }
   const tracks = new Map<number, Tracks>()
-  for (const [id, each] of parts) tracks.set(id, await unpackTracks(each))
+  const pause = openPauses(unpackSliceMs)
+  for (const [id, each] of parts) tracks.set(id, await unpackTracks(each, pause))
   const byStation = new Map<number, Playlist[]>()
   for (const row of rows) {
     const playlists = byStation.get(row.stationId) ?? []
@@ -77,6 +79,8 @@ export async function readPlaylists(
   }
   return byStation
 }
+
+const unpackSliceMs = 4
 
 const noTracks = buildTracks([])
 

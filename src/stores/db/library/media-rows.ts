@@ -162,17 +162,23 @@ export async function findMediaIds(
   stationId: number,
   paths: readonly string[]
 ): Promise<ReadonlyMap<string, number>> {
-  const songs = await tx<{ id: number; path: string }[]>`
-    select m.id, wanted.path from unnest(${[...paths]}::text[]) with ordinality as wanted (path, place)
-    cross join lateral (
-      -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
-      select id from media where station_id = ${stationId} and path = wanted.path and remote_playlist_id is null limit 1
-    ) m
-    order by wanted.place`
-  return new Map(songs.map(({ id, path }) => [path, id]))
+  const ids = new Map<string, number>()
+  for (let start = 0; start < paths.length; start += chunk) {
+    const songs = await tx<{ id: number; path: string }[]>`
+      select m.id, wanted.path from unnest(${paths.slice(start, start + chunk)}::text[])
+        with ordinality as wanted (path, place)
+      cross join lateral (
+        -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
+        select id from media where station_id = ${stationId} and path = wanted.path and remote_playlist_id is null limit 1
+      ) m
+      order by wanted.place`
+    for (const { id, path } of songs) ids.set(path, id)
+  }
+  return ids
 }
 
-const chunk = 10_000
+/** Rows that are compared and read at once. */
+const chunk = 2_000
 
 /**
  * Finds a song for each entry by path, else by a file name that only one song has. Names are also found in another form

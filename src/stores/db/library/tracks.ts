@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
-
 import { valueAt, indexTracks, noOverlap, type Tracks } from '../../../model/autodj/tracks.ts'
 import { onAirOf, overlapOf } from './cue-columns.ts'
 import type { Sql, Tx } from '../sql.ts'
@@ -57,13 +55,17 @@ const ofOverlapping = (sql: Sql | Tx) => sql`filter (where m.start_next_ms is no
 /** So many tracks of a playlist are in one row, which is parsed without a pause. */
 export const tracksPerPart = 5_000
 
-/** Parses the results of `packedTracks` for the parts of a playlist, in order. Others have their turn between parts. */
-export async function unpackTracks(packed: readonly PackedTracks[]): Promise<Tracks> {
+/** Parses the results of `packedTracks` for the parts of a playlist, in order. `pause`: between parts, so that others have their turn. */
+export async function unpackTracks(
+  packed: readonly PackedTracks[],
+  pause: () => Promise<void>
+): Promise<Tracks> {
   const parts: Part[] = []
   for (const each of packed) {
-    if (parts.length > 0) await setImmediate()
+    await pause()
     parts.push(unpackPart(each))
   }
+  await pause()
   const join = (name: Exclude<keyof Part, 'uris'>) => joinColumns(parts.map(part => part[name]))
   let artists = 0
   return indexTracks({
