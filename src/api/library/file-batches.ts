@@ -42,10 +42,7 @@ import { folderPrefix, nameOf } from './media-paths.ts'
 import { deleteWithFile } from './song-files.ts'
 import { assertPlaylists, joinFolder, parseTarget } from './uploads/upload-target.ts'
 
-const paths = v.nullish(
-  v.pipe(v.unknown(), limitElements(maxFiles), v.array(pathText)),
-  []
-)
+const paths = v.nullish(v.pipe(v.unknown(), limitElements(maxFiles), v.array(pathText)), [])
 
 const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate', 'reprocess', 'clear-extra'] as const
 

@@ -5,7 +5,7 @@ import { problemText } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
-import { parseBody } from '../core/parse.ts'
+import { parseBody, parseElements } from '../core/parse.ts'
 import { actionReply, apiRoute, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import { parseMediaName } from './media-name.ts'
@@ -30,7 +30,7 @@ const body = v.object({
   sample_rate: count(1_000_000),
   samples_per_pixel: count(1_000_000_000),
   data: v.pipe(
-    v.array(sample, problemText('invalid_type', 'must be a list.')),
+    v.array(v.unknown(), problemText('invalid_type', 'must be a list.')),
     v.minLength(2, problemText('too_short', 'must have at least 2 numbers.')),
     v.maxLength(2 * maxPixels, problemText('too_long', `must have at most ${2 * maxPixels} numbers.`)),
     v.check(
@@ -77,13 +77,14 @@ export const waveformUploadRoute = apiRoute(
       const nowMs = engineTimeMs()
       const name = parseMediaName(request.params['media'])
       const waveform = parseBody(body, request.body)
+      const data = await parseElements(sample, waveform.data, 'data')
       const song = await findWaveform(sql, stationOf(request).id, { ...name, nowMs })
       if (song === null) throw new ApiError('not-found')
       const { sample_rate, samples_per_pixel } = waveform
       await replaceWaveform(
         sql,
         song.mediaId,
-        { sample_rate, samples_per_pixel, peaks: toPeaks(waveform.data) },
+        { sample_rate, samples_per_pixel, peaks: toPeaks(data) },
         nowMs
       )
       await recordAudit(sql, request, { record: 'StationFile', id: song.mediaId, fields: ['waveform'] })

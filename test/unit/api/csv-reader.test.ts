@@ -114,7 +114,7 @@ describe('a file is refused', () => {
     ['in damaged UTF-8', Buffer.concat([Buffer.from('path\nöäü'), Buffer.of(0xe4)]), /neither valid UTF-8/],
     ['in damaged UTF-16', Buffer.concat([utf16('path\n'), Buffer.of(0, 0xd8, 65, 0)]), /byte order mark/],
     ['with too many lines', 'path\n'.repeat(1_001), /at most 1000 lines/],
-    ['with too many empty lines', `path\n${'\n'.repeat(1_001)}`, /at most 1000 lines/],
+    ['with too many lines of empty cells', `path,title\n${',\n'.repeat(1_001)}`, /at most 1000 lines/],
     ['with too many columns', `path${','.repeat(10)}\n`, /at most 10 columns/],
     ['with too many cells', `path\na${','.repeat(10)}\n`, /at most 10 columns/],
     ['with a long line', `path\n${'a'.repeat(2_010)}\n`, /line 2: the line has more than 2000 bytes/]
