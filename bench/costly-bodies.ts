@@ -1,6 +1,6 @@
 import type { apiRoutes } from '../src/api/routes.ts'
-import { alternativesOf, isObject } from '../src/model/fields/schema-alternatives.ts'
 import { formContentType } from '../src/http/route.ts'
+import { alternativesOf, isObject } from '../src/model/fields/schema-alternatives.ts'
 import { maxJsonValues } from '../src/platform/text/json-body.ts'
 import { type BodySize, jsonValue, remember, repeat, type ValueKind } from './costly-values.ts'
 import { sampleOf } from './schema-samples.ts'

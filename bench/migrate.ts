@@ -123,7 +123,7 @@ async function compare(started: Program, sizes: InstallationSizes): Promise<void
     `Compared in ${formatNumber(seconds)} s; peak memory: server ${formatNumber(readPeakMb(started.serverPid()))} MB, ` +
       `comparison ${formatNumber(readPeakMb(process.pid))} MB`
   )
-  const { lines, unknown, missing } = await judgeDifferences(comparison)
+  const { lines, unknown, missing } = await judgeDifferences(comparison.differences)
   for (const [name, example] of unknown) console.log(`Not in the list of differences: ${name}: ${example}`)
   for (const name of missing) console.log(`In the list of differences, but not found: ${name}`)
   console.log(

@@ -4,13 +4,13 @@ import { validate } from 'node-cron'
 import * as v from 'valibot'
 
 import { readVariableFiles, secretNames } from '../scripts/variable-files.mjs'
-import { findDatabaseUrlProblem } from './stores/db/connections/database-url.ts'
+import { dialects } from './model/station/dialect.ts'
 import { isNetwork, parseUrl } from './platform/outbound/networks.ts'
 import { parseProxyUrl, readProxyVariable } from './platform/outbound/proxy.ts'
-import { findRedisUrlProblem, withCaFile } from './stores/redis/redis-url.ts'
 import { OperatorError } from './platform/runtime/errors.ts'
+import { findDatabaseUrlProblem } from './stores/db/connections/database-url.ts'
+import { findRedisUrlProblem, withCaFile } from './stores/redis/redis-url.ts'
 import { secretsKeyPattern } from './stores/secrets/secrets-key.ts'
-import { dialects } from './model/station/dialect.ts'
 import { isSigningSecret } from './webhooks/types/signature.ts'
 
 const matching = (pattern: RegExp, problem: string) => v.pipe(v.string(), v.regex(pattern, problem))

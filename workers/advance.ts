@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { isolate } from '../src/platform/isolation/for-each-station.ts'
-import type { ScheduledPlay } from '../src/stores/jobs/scheduled-plays.ts'
-import { stepLateness } from '../src/platform/metrics/engine.ts'
 import { openDueAdvances } from '../src/engine/due-advances.ts'
 import type { PlayoutServices } from '../src/engine/services.ts'
+import { isolate } from '../src/platform/isolation/for-each-station.ts'
+import { stepLateness } from '../src/platform/metrics/engine.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import { repeat } from '../src/platform/runtime/repeat.ts'
 import type { SlowLog } from '../src/platform/runtime/slow-log.ts'
+import type { ScheduledPlay } from '../src/stores/jobs/scheduled-plays.ts'
 
 /**
  * An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it.

@@ -1,12 +1,12 @@
 import { schedule } from 'node-cron'
 
-import { readBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
-import { runScheduledBackup, type ScheduledBackupDeps } from '../src/upkeep/archives/scheduled-backup.ts'
 import type { Config } from '../src/config.ts'
+import { findBackupStorageProblem } from '../src/library/storage/backup-storage.ts'
 import { backupAge } from '../src/platform/metrics/alerts.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
 import { repeat } from '../src/platform/runtime/repeat.ts'
-import { findBackupStorageProblem } from '../src/library/storage/backup-storage.ts'
+import { readBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
+import { runScheduledBackup, type ScheduledBackupDeps } from '../src/upkeep/archives/scheduled-backup.ts'
 
 type Deps = Omit<ScheduledBackupDeps, 'signal'> & {
   readonly log: Logger

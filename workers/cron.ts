@@ -1,5 +1,15 @@
 import { type Logger as CronLogger, schedule } from 'node-cron'
 
+import { removeOldSalts } from '../src/engine/listeners/identities.ts'
+import { removeUnusedRemoteMedia } from '../src/engine/queue/remote-lists.ts'
+import { expireRequests, removeRequestAddresses } from '../src/engine/queue/requests.ts'
+import type { PlayoutServices } from '../src/engine/services.ts'
+import { raiseSilenceAlerts } from '../src/engine/silence-alerts.ts'
+import { removeDeletedStations, removeOldTombstones } from '../src/engine/station-removal.ts'
+import { openStationRotation } from '../src/engine/station-rotation.ts'
+import { noteUnknownZones } from '../src/engine/unknown-zones.ts'
+import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
+import type { Logger } from '../src/platform/runtime/log.ts'
 import { deleteOrphanedPollAlerts } from '../src/radio/polls/poll-rows.ts'
 import { removeOldProcesses } from '../src/stores/db/processes.ts'
 import {
@@ -21,16 +31,6 @@ import {
   type RetentionDays
 } from '../src/stores/db/retention.ts'
 import type { Sql } from '../src/stores/db/sql.ts'
-import { removeOldSalts } from '../src/engine/listeners/identities.ts'
-import { removeUnusedRemoteMedia } from '../src/engine/queue/remote-lists.ts'
-import { expireRequests, removeRequestAddresses } from '../src/engine/queue/requests.ts'
-import type { PlayoutServices } from '../src/engine/services.ts'
-import { raiseSilenceAlerts } from '../src/engine/silence-alerts.ts'
-import { removeDeletedStations, removeOldTombstones } from '../src/engine/station-removal.ts'
-import { openStationRotation } from '../src/engine/station-rotation.ts'
-import { noteUnknownZones } from '../src/engine/unknown-zones.ts'
-import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
-import type { Logger } from '../src/platform/runtime/log.ts'
 import { removeOrphanDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
 import { raiseFailureAlerts } from '../src/webhooks/deliveries/failure-alerts.ts'
 

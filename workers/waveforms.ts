@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
 import type { Config } from '../src/config.ts'
+import type { PlayoutServices } from '../src/engine/services.ts'
+import { makeWaveform, type WaveformResult, waveformTimeoutMs } from '../src/library/media/make-waveform.ts'
+import { StorageFault } from '../src/library/storage/fault.ts'
+import type { FileStore } from '../src/library/storage/file-store.ts'
+import { findMediaFolder, locateSong, resolveMediaFolder } from '../src/library/storage/media-folder.ts'
+import { openMediaStore } from '../src/library/uploads/media-store.ts'
+import { withAbortTimeout, withDeadline } from '../src/platform/runtime/deadline.ts'
+import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
+import { repeat } from '../src/platform/runtime/repeat.ts'
 import {
   returnWaveformRequest,
   storeWaveform,
   dequeueWaveformRequest,
   type WaveformRequest
 } from '../src/stores/db/library/waveforms.ts'
-import { makeWaveform, type WaveformResult, waveformTimeoutMs } from '../src/library/media/make-waveform.ts'
-import type { PlayoutServices } from '../src/engine/services.ts'
-import { withAbortTimeout, withDeadline } from '../src/platform/runtime/deadline.ts'
-import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
-import { repeat } from '../src/platform/runtime/repeat.ts'
 import type { Secrets } from '../src/stores/secrets/secrets.ts'
-import { StorageFault } from '../src/library/storage/fault.ts'
-import type { FileStore } from '../src/library/storage/file-store.ts'
-import { findMediaFolder, locateSong, resolveMediaFolder } from '../src/library/storage/media-folder.ts'
-import { openMediaStore } from '../src/library/uploads/media-store.ts'
 
 type WaveformServices = Pick<PlayoutServices, 'sql' | 'log'> & {
   readonly config: Config

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
 import type { Reply } from '../http/route.ts'
-import { openCache } from '../platform/runtime/cache.ts'
 import { type Dialect, dialects } from '../model/station/dialect.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import { dialectVary } from '../model/station/public-headers.ts'
+import { openCache } from '../platform/runtime/cache.ts'
 import { azuracastSchemas } from './azuracast/with-dialects.ts'
 import { renderJson } from './core/json-slices.ts'
 import { describeApi } from './core/openapi.ts'

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 
 import { chooseProgram } from '../../scripts/running-programs.mjs'
 import type { Config } from '../config.ts'
+import type { CommandContext } from '../platform/process/command-context.ts'
+import { OperatorError } from '../platform/runtime/errors.ts'
 import { checkPostgres, type PostgresPlace, postgresPlace } from '../stores/db/connections/check-postgres.ts'
 import { migrate } from '../stores/db/migrate.ts'
 import { openSql, type Sql } from '../stores/db/sql.ts'
 import { findRunningServices, lockDataDir } from '../stores/embedded/data-dir.ts'
 import { startPostgres } from '../stores/embedded/postgres.ts'
-import type { CommandContext } from '../platform/process/command-context.ts'
-import { OperatorError } from '../platform/runtime/errors.ts'
 
 /** The end of the help of a command that uses `withCommandDatabase`. */
 export const databaseHelp = `The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one

@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../stores/db/sql.ts'
 import { forStationsTogether } from '../platform/isolation/for-each-station.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
+import type { Sql, Tx } from '../stores/db/sql.ts'
 import { repairStates } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 

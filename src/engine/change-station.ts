@@ -1,13 +1,13 @@
 import type postgres from 'postgres'
 
-import { beginForFreeStations, beginForStation } from '../stores/db/begin-for-station.ts'
-import { readSnapshots } from '../stores/db/snapshots.ts'
-import type { Tx } from '../stores/db/sql.ts'
+import type { Revisions } from '../model/station/state.ts'
 import { changeDuration } from '../platform/metrics/engine.ts'
 import { engineTime } from '../platform/runtime/engine-time.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
-import type { Revisions } from '../model/station/state.ts'
 import { tracedWithin } from '../platform/tracing/tracing.ts'
+import { beginForFreeStations, beginForStation } from '../stores/db/begin-for-station.ts'
+import { readSnapshots } from '../stores/db/snapshots.ts'
+import type { Tx } from '../stores/db/sql.ts'
 import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
 import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
@@ -120,7 +120,11 @@ async function changeIn<Result>(
 }
 
 /** Locks a station and reads it. Throws 404 if it does not exist. */
-async function readLockedStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void): Promise<LockedStation> {
+async function readLockedStation(
+  tx: Tx,
+  stationId: number,
+  sendReads: (tx: Tx) => void
+): Promise<LockedStation> {
   const sentAtMs = performance.now()
   const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
   sendReads(tx)

@@ -1,9 +1,9 @@
-import { scheduleDeliveries } from '../stores/jobs/queues.ts'
+import type { Song, StationSnapshot, StationState } from '../model/station/state.ts'
 import { unpublishedChanges } from '../platform/metrics/engine.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import type { Song, StationSnapshot, StationState } from '../model/station/state.ts'
 import { tracedWithin } from '../platform/tracing/tracing.ts'
+import { scheduleDeliveries } from '../stores/jobs/queues.ts'
 import { publishSnapshots } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 

@@ -1,6 +1,6 @@
-import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { traced } from '../platform/tracing/tracing.ts'
+import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
 import { advanceBatch } from './advance-batch.ts'
 import { advance, type AdvanceResult, countAdvance } from './advance.ts'
 import type { PlayoutServices } from './services.ts'

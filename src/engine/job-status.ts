@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq'
 
-import type { DeliverQueue } from '../stores/jobs/queues.ts'
 import { jobs, lateness, workers } from '../platform/metrics/jobs.ts'
 import { openCache } from '../platform/runtime/cache.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
+import type { DeliverQueue } from '../stores/jobs/queues.ts'
 import type { PlayoutServices } from './services.ts'
 
 type JobServices = Pick<PlayoutServices, 'scheduledPlays' | 'deliveries'>

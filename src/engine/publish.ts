@@ -1,12 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import {
+  newestRevision,
+  pickShownFacts,
+  type StationSnapshot,
+  type StationState
+} from '../model/station/state.ts'
+import { triggersBetween } from '../model/station/triggers.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Sql } from '../stores/db/sql.ts'
 import { isOfNewerRelease, parsePosition } from '../stores/redis/positions.ts'
-import { commitState, removeState, readStored, repairPosition, type Stored } from '../stores/redis/station-store.ts'
-import { newestRevision, pickShownFacts, type StationSnapshot, type StationState } from '../model/station/state.ts'
-import { triggersBetween } from '../model/station/triggers.ts'
+import {
+  commitState,
+  removeState,
+  readStored,
+  repairPosition,
+  type Stored
+} from '../stores/redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
 
 const attempts = 10

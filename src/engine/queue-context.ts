@@ -3,8 +3,8 @@ import { type NewPlay, readPlays } from '../stores/db/library/library.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import type { StationChange } from './change-station.ts'
 import { type LibraryCache, newestCachedPlayId } from './queue/libraries.ts'
-import type { StationLibrary } from './queue/packed-library.ts'
 import { pastOf } from './queue/library-past.ts'
+import type { StationLibrary } from './queue/packed-library.ts'
 import { readLibrary } from './queue/read-library.ts'
 import {
   type UnplayedRow,

@@ -2,9 +2,9 @@ import { airtimeMs, nextStartMs, overlapWithNextMs } from '../model/autodj/durat
 import type { AutodjRules, PendingRequest, RemovedRow } from '../model/autodj/library.ts'
 import type { QueuedRow } from '../model/autodj/queue-draft.ts'
 import { openZone } from '../model/autodj/zone.ts'
+import type { Trigger } from '../model/station/triggers.ts'
 import { onAirOf, overlapOf } from '../stores/db/library/cue-columns.ts'
 import type { Sql, Tx } from '../stores/db/sql.ts'
-import type { Trigger } from '../model/station/triggers.ts'
 
 /** The settings of a station that changes depend on. */
 export interface StationFacts {

@@ -1,8 +1,8 @@
-import { raiseAlert } from '../stores/db/notifications.ts'
-import type { Sql } from '../stores/db/sql.ts'
 import { type LastingFault, type StationFaults, stationTasks } from '../platform/isolation/station-faults.ts'
 import type { Logger } from '../platform/runtime/log.ts'
 import { repeat } from '../platform/runtime/repeat.ts'
+import { raiseAlert } from '../stores/db/notifications.ts'
+import type { Sql } from '../stores/db/sql.ts'
 
 const prefix = 'station-failing:'
 

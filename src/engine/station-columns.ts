@@ -1,5 +1,5 @@
-import type { Tx } from '../stores/db/sql.ts'
 import type { Revisions } from '../model/station/state.ts'
+import type { Tx } from '../stores/db/sql.ts'
 
 /** Columns of `stations` that changes write. */
 export type StationColumns = { readonly [Name in StationColumn]?: number | null }

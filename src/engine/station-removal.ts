@@ -1,7 +1,7 @@
+import { forEachStation } from '../platform/isolation/for-each-station.ts'
 import { batchLimit, removeInBatches } from '../stores/db/batches.ts'
 import { deleteFormerName } from '../stores/db/former-names.ts'
 import type { Fragment, Sql, Tx } from '../stores/db/sql.ts'
-import { forEachStation } from '../platform/isolation/for-each-station.ts'
 import { shards } from '../stores/redis/keys.ts'
 import { dropTombstone, removeState } from '../stores/redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'

@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
+import type { CachedResponse } from '../model/station/document.ts'
+import type { LongList } from '../model/station/live-view.ts'
 import { responses, responseTime } from '../platform/metrics/http.ts'
 import { DeadlineExceeded } from '../platform/runtime/deadline.ts'
 import { ApiError, Overloaded, renderApiError, StoreOffline } from '../platform/runtime/errors.ts'
@@ -10,8 +12,6 @@ import type { Logger } from '../platform/runtime/log.ts'
 import { redactKeys } from '../platform/runtime/redact-keys.ts'
 import type { SlowLog } from '../platform/runtime/slow-log.ts'
 import { isStoreFault, reasonOf, unavailableStoreOf } from '../platform/runtime/store-errors.ts'
-import type { CachedResponse } from '../model/station/document.ts'
-import type { LongList } from '../model/station/live-view.ts'
 import type { ReceivedBody } from './body.ts'
 import {
   commonLines,

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises'
 
 import busboy from 'busboy'
 
-import { openPauses } from '../platform/runtime/time-slices.ts'
 import { ApiError, fieldError, refuseBody, refuseField } from '../platform/runtime/errors.ts'
+import { openPauses } from '../platform/runtime/time-slices.ts'
 import { decodeAsSent } from '../platform/text/foreign-text.ts'
 import type { BodyStream } from './route.ts'
 

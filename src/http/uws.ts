@@ -4,8 +4,8 @@ import type * as UWebSockets from 'uWebSockets.js'
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
 import { chooseBinding, explainNoBinding, thisPlatform } from '../../scripts/uws-binding.mjs'
-import { OperatorError } from '../platform/runtime/errors.ts'
 import { assertPortIsFree } from '../platform/process/ports.ts'
+import { OperatorError } from '../platform/runtime/errors.ts'
 
 /*
  * The only place that loads uWebSockets.js. The types are those of the older version, which are valid for the

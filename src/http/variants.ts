@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import { openCache } from '../platform/runtime/cache.ts'
 import type { CachedResponse } from '../model/station/document.ts'
+import { openCache } from '../platform/runtime/cache.ts'
 
 /** A document in a content coding; null is uncompressed. */
 export interface Variant {

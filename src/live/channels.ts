@@ -1,5 +1,5 @@
-import { subscriptions as counted } from '../platform/metrics/push.ts'
 import type { Trigger } from '../model/station/triggers.ts'
+import { subscriptions as counted } from '../platform/metrics/push.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import type { SubscriptionRequest } from './protocol.ts'
 import type { Channel, Session, Subscription } from './session.ts'

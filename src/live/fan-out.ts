@@ -1,7 +1,7 @@
+import type { Trigger } from '../model/station/triggers.ts'
 import { commitToFrame, fanOutDuration } from '../platform/metrics/push.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { openTimeSlices } from '../platform/runtime/time-slices.ts'
-import type { Trigger } from '../model/station/triggers.ts'
 import type { Channel, Subscription } from './session.ts'
 
 /** Delivers a prepared publication to one subscriber. */

@@ -1,6 +1,6 @@
+import type { Trigger } from '../model/station/triggers.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { visitInTimeSlices } from '../platform/runtime/time-slices.ts'
-import type { Trigger } from '../model/station/triggers.ts'
 import { applyDueChanges, type Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import { pingFrame } from './frames.ts'

@@ -18,11 +18,11 @@ import {
 import type { Reply } from '../http/route.ts'
 import { maxUnstreamedBytes, type ResponsesInFlight, sendRemaining } from '../http/stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
-import { hotResponses } from '../platform/metrics/http.ts'
 import type { Dialect } from '../model/station/dialect.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import type { DocumentKind, LiveView } from '../model/station/live-view.ts'
 import { publicHeaders } from '../model/station/public-headers.ts'
+import { hotResponses } from '../platform/metrics/http.ts'
 
 export interface HotGetsOptions {
   readonly live: LiveView

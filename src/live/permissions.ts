@@ -1,7 +1,7 @@
+import type { ListenGrant } from '../model/station/listen-grant.ts'
 import { openCache } from '../platform/runtime/cache.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import type { ListenGrant } from '../model/station/listen-grant.ts'
 
 /** `address`: the address of a client that has just sent the key, so that guesses can be limited. */
 export type MayListen = (key: string, stationId: number, address?: string) => Promise<boolean>

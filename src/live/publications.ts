@@ -1,6 +1,6 @@
-import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { grantsListening, type ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
+import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { renderPatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
 import { engineSeconds, type LiveStation } from './feed/live-station.ts'

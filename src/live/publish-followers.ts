@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 
-import type { RedisClient } from '../stores/redis/connection.ts'
-import { removeFollowers, writeFollowers } from '../stores/redis/followers.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import type { Logger } from '../platform/runtime/log.ts'
 import { repeat } from '../platform/runtime/repeat.ts'
+import type { RedisClient } from '../stores/redis/connection.ts'
+import { removeFollowers, writeFollowers } from '../stores/redis/followers.ts'
 import type { Followers } from './followers.ts'
 
 /** On average; the interval has jitter. */

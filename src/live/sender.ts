@@ -1,6 +1,6 @@
-import type { Logger } from '../platform/runtime/log.ts'
 import type { ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
+import type { Logger } from '../platform/runtime/log.ts'
 import { isBehind, noTriggers, openBackPressure } from './back-pressure.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
 import { engineSeconds } from './feed/live-station.ts'

@@ -1,6 +1,6 @@
-import { disconnects, type TransportName } from '../platform/metrics/push.ts'
 import type { ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
+import { disconnects, type TransportName } from '../platform/metrics/push.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, encodeFrame, renderDisconnect } from './frames.ts'
 import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'

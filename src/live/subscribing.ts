@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
+import { isPlausibleOffset } from '../model/station/state.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import { isPlausibleOffset } from '../model/station/state.ts'
 import type { Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'

@@ -1,8 +1,8 @@
 import { renderCredentialQuery } from '../api/auth/credential-links.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
-import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../model/station/now-playing.ts'
 import { isOnline, type StationState } from '../model/station/state.ts'
+import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { dataElement, html, type Html, renderPage, siteName } from './page.ts'
 import { type StationPage, stationRoute } from './station-page.ts'
 

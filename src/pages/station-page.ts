@@ -4,11 +4,11 @@ import type { HandledRoute } from '../api/core/route.ts'
 import type { ShownSettings } from '../api/core/services.ts'
 import { isSession } from '../http/credentials.ts'
 import type { Reply } from '../http/route.ts'
-import { ApiError } from '../platform/runtime/errors.ts'
 import { type PlaylistFormat, playlistMimeTypes, renderPlaylist } from '../model/songs/playlist-file.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import { renderStation } from '../model/station/now-playing.ts'
 import type { StationState } from '../model/station/state.ts'
+import { ApiError } from '../platform/runtime/errors.ts'
 import { html, type Page, pageRoute, redirect, renderPage } from './page.ts'
 
 /** The data of a page about a station, including the parts of `Page` that follow from the station. */

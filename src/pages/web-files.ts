@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-import { loadOnce } from '../platform/runtime/cache.ts'
-import { builtFile } from '../platform/process/program-files.ts'
 import type { CachedResponse } from '../model/station/document.ts'
+import { builtFile } from '../platform/process/program-files.ts'
+import { loadOnce } from '../platform/runtime/cache.ts'
 
 /** A file for browsers, built by `scripts/build.mjs`. `name` contains a hash: `player-A7KLSN7G.js`. */
 export interface WebFile extends CachedResponse {

@@ -1,8 +1,8 @@
 import { SaxesParser } from 'saxes'
 import * as v from 'valibot'
 
-import { parseUrl } from '../platform/outbound/networks.ts'
 import type { ListenerConnection } from '../engine/listeners/sessions.ts'
+import { parseUrl } from '../platform/outbound/networks.ts'
 import { decodeForeignDocument, findCharset } from '../platform/text/foreign-text.ts'
 import { decodePercent } from '../platform/text/percent-encoding.ts'
 import { withoutStreamingServers } from './agent-family.ts'

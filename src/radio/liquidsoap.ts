@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-import { isWebUrl, parseUrl } from '../platform/outbound/networks.ts'
 import type { AutocueOptions, SentSong } from '../engine/playouts/send-next-song.ts'
-import { projectFile } from '../platform/process/program-files.ts'
 import { type CuePoints, fitCuePoints } from '../model/songs/cue-points.ts'
+import { isWebUrl, parseUrl } from '../platform/outbound/networks.ts'
+import { projectFile } from '../platform/process/program-files.ts'
 
 /** The settings of a station's script. The script reads secrets from its environment. */
 export interface ScriptStation {

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 
-import { FetchFault, type GuardedResponse, guardedFetch } from '../platform/outbound/guarded-fetch.ts'
 import type { ListenerConnection } from '../engine/listeners/sessions.ts'
+import { FetchFault, type GuardedResponse, guardedFetch } from '../platform/outbound/guarded-fetch.ts'
 import { findCharset } from '../platform/text/foreign-text.ts'
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-import type { Tx } from '../stores/db/sql.ts'
 import { problemsOf } from '../model/fields/form.ts'
 import type { NamedChange, NamedValue } from '../model/fields/named-values.ts'
 import { parseUrl } from '../platform/outbound/networks.ts'
 import type { FieldError } from '../platform/runtime/errors.ts'
+import type { Tx } from '../stores/db/sql.ts'
 import {
   formerSecretPurpose,
   type HookConfig,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-import type { Tx } from '../stores/db/sql.ts'
 import { type ShownFacts, pickShownFacts, type StationState } from '../model/station/state.ts'
 import type { Trigger } from '../model/station/triggers.ts'
 import { currentTraceparent } from '../platform/tracing/tracing.ts'
+import type { Tx } from '../stores/db/sql.ts'
 import type { HookConfig } from './config.ts'
 
 /** An event of a station. */

@@ -1,6 +1,6 @@
+import { renderElapsed, renderNowPlaying } from '../../src/model/station/now-playing.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { renderElapsed, renderNowPlaying } from '../../src/model/station/now-playing.ts'
 
 /**
  * Fields that depend on the time, counts (Postgres has them later), and fields that differ between REST and

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { withDeadline } from '../../src/platform/runtime/deadline.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { openPlayoutClient, type PlayoutClient } from '../support/playout-client.ts'
 import type { Program } from '../support/program.ts'
 import type { Journal } from './journal.ts'

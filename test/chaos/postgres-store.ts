@@ -2,11 +2,11 @@ import { join } from 'node:path'
 
 import postgres from 'postgres'
 
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { type GuardedProcess, startGuarded } from '../../src/stores/embedded/guarded-process.ts'
 import { chooseAccount } from '../../src/stores/embedded/postgres-account.ts'
 import { findPostgresBinaries } from '../../src/stores/embedded/postgres-cluster.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import { descendantsOf } from '../support/child-process.ts'
 import { waitFor } from '../support/wait.ts'
 import type { FakeClock } from './fake-clock.ts'

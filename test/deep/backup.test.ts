@@ -4,9 +4,9 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { runScheduledBackup } from '../../src/upkeep/archives/scheduled-backup.ts'
 import type { FileStore } from '../../src/library/storage/file-store.ts'
 import { openRemoteFiles, type RemoteLocation } from '../../src/library/storage/remote-files.ts'
+import { runScheduledBackup } from '../../src/upkeep/archives/scheduled-backup.ts'
 import { processRunner } from '../support/command.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'

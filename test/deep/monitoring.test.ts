@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
 import { openScheduledPlays } from '../../src/stores/jobs/scheduled-plays.ts'
 import { checkRedis } from '../../src/stores/redis/check-redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { drawDashboards } from '../support/draw-dashboards.ts'
 import { test } from '../support/fixtures.ts'

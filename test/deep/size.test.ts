@@ -1,5 +1,14 @@
 import { expect } from 'vitest'
 
+import { advance } from '../../src/engine/advance.ts'
+import { openStateComparison } from '../../src/engine/compare-states.ts'
+import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
+import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
+import { expireRequests, removeRequestAddresses } from '../../src/engine/queue/requests.ts'
+import { lockStations } from '../../src/engine/rows.ts'
+import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
+import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
+import { sweep } from '../../src/engine/sweep.ts'
 import { readLastPlays, readPlays } from '../../src/stores/db/library/library.ts'
 import {
   removeOldAudit,
@@ -13,15 +22,6 @@ import {
   removeOldRequests
 } from '../../src/stores/db/retention.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
-import { advance } from '../../src/engine/advance.ts'
-import { openStateComparison } from '../../src/engine/compare-states.ts'
-import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
-import { expireRequests, removeRequestAddresses } from '../../src/engine/queue/requests.ts'
-import { lockStations } from '../../src/engine/rows.ts'
-import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
-import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
-import { sweep } from '../../src/engine/sweep.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
 import { acquireHook, readDueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
 import { serveApi } from '../support/api-server.ts'

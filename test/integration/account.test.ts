@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
-import { removeOldAudit, removeOldNotifications } from '../../src/stores/db/retention.ts'
 import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
 import { openStationRotation } from '../../src/engine/station-rotation.ts'
+import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
+import { removeOldAudit, removeOldNotifications } from '../../src/stores/db/retention.ts'
 import { raiseFailureAlerts } from '../../src/webhooks/deliveries/failure-alerts.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'

@@ -8,16 +8,20 @@ import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 
+import { readCertificateEnd } from '../../src/platform/outbound/certificate.ts'
+import { toNetworkList } from '../../src/platform/outbound/networks.ts'
+import { openLog } from '../../src/platform/runtime/log.ts'
+import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { announceAlerts } from '../../src/upkeep/alerts/announce.ts'
 import { updateCertificateAlert } from '../../src/upkeep/alerts/certificate-alert.ts'
 import { type SendAlertDeps, sendAlerts } from '../../src/upkeep/alerts/send-alerts.ts'
 import { updateStaleStationsAlert } from '../../src/upkeep/alerts/stale-stations.ts'
-import { forgetSchedule, noteBackup, updateMissingBackupAlert } from '../../src/upkeep/archives/missing-backup.ts'
-import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
-import type { Sql } from '../../src/stores/db/sql.ts'
-import { readCertificateEnd } from '../../src/platform/outbound/certificate.ts'
-import { toNetworkList } from '../../src/platform/outbound/networks.ts'
-import { openLog } from '../../src/platform/runtime/log.ts'
+import {
+  forgetSchedule,
+  noteBackup,
+  updateMissingBackupAlert
+} from '../../src/upkeep/archives/missing-backup.ts'
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
 import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { test } from '../support/fixtures.ts'

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 
-import { upsertMedia } from '../../src/stores/db/library/media-rows.ts'
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { recordReport } from '../../src/engine/plays/report-track.ts'
 import { noCuePoints } from '../../src/model/songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
 import { songId, songText } from '../../src/model/songs/song.ts'
+import { upsertMedia } from '../../src/stores/db/library/media-rows.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { adminKey } from '../support/program.ts'

@@ -5,17 +5,17 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 
 import { expect, inject } from 'vitest'
 
-import type { ArchiveWriter } from '../../src/upkeep/archives/archive-writer.ts'
 import { runBackupCommand } from '../../src/commands/backup/commands.ts'
+import { parseConfig } from '../../src/config.ts'
+import { openLocalFiles } from '../../src/library/storage/local-files.ts'
+import { migrate, runMigrations } from '../../src/stores/db/migrate.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
+import { openDatabaseSecrets } from '../../src/stores/secrets/secrets-key.ts'
+import type { ArchiveWriter } from '../../src/upkeep/archives/archive-writer.ts'
 import { parseHeader } from '../../src/upkeep/archives/contents.ts'
 import { dumpTables, tablesLeftOut } from '../../src/upkeep/archives/dump-tables.ts'
 import { restoreTables } from '../../src/upkeep/archives/restore-tables.ts'
 import { runScheduledBackup } from '../../src/upkeep/archives/scheduled-backup.ts'
-import { parseConfig } from '../../src/config.ts'
-import { migrate, runMigrations } from '../../src/stores/db/migrate.ts'
-import { openSql, type Sql } from '../../src/stores/db/sql.ts'
-import { openDatabaseSecrets } from '../../src/stores/secrets/secrets-key.ts'
-import { openLocalFiles } from '../../src/library/storage/local-files.ts'
 import { commandRunner } from '../support/command.ts'
 import { editArchive, type EditedArchive, setColumn } from '../support/edited-archive.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
@@ -24,7 +24,9 @@ import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
-const run = commandRunner('src/commands/backup/main.ts', call => runBackupCommand(call, AbortSignal.timeout(120_000)))
+const run = commandRunner('src/commands/backup/main.ts', call =>
+  runBackupCommand(call, AbortSignal.timeout(120_000))
+)
 type Environment = Record<string, string>
 const runBackup = (env: Environment, ...args: string[]) => run(env, 'backup', ...args)
 const runRestore = (env: Environment, ...args: string[]) => run(env, 'restore', ...args)

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 
-import type { Tx } from '../../src/stores/db/sql.ts'
 import { advance } from '../../src/engine/advance.ts'
 import { changeStation, createStation } from '../../src/engine/change-station.ts'
+import type { Tx } from '../../src/stores/db/sql.ts'
 import { readStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { advance } from '../../src/engine/advance.ts'
 import { findCachedLibrary, openLibraryCache } from '../../src/engine/queue/libraries.ts'
 import { preloadLibraries } from '../../src/engine/queue/preload-libraries.ts'
 import { refillQueues } from '../../src/engine/queue/refill-queues.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
 import { openStationRotation } from '../../src/engine/station-rotation.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'

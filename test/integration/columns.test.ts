@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
-import { sealedColumns } from '../../src/upkeep/archives/sealed-values.ts'
 import { columnOf } from '../../src/model/fields/field.ts'
+import { sealedColumns } from '../../src/upkeep/archives/sealed-values.ts'
 import { test } from '../support/fixtures.ts'
 import { resources } from '../support/resources.ts'
 

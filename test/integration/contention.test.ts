@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { openSql } from '../../src/stores/db/sql.ts'
 import { raiseRevisions } from '../../src/engine/all-stations.ts'
+import { openSql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { openSilentFaults } from '../support/playout.ts'
 import { adminKey, type Program } from '../support/program.ts'

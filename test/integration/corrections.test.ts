@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { importMedia } from '../../src/commands/import/import.ts'
 import { songId } from '../../src/model/songs/song.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { serveApi } from '../support/api-server.ts'
 import { apic, mp3, png, type Tags, txxx } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'

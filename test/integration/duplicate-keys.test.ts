@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 
+import { noCuePoints } from '../../src/model/songs/cue-points.ts'
+import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
 import { upsertMedia } from '../../src/stores/db/library/media-rows.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { runUpgradeStep } from '../../src/stores/db/upgrade-step.ts'
 import { upgradeSteps } from '../../src/stores/db/upgrade-steps.ts'
-import { noCuePoints } from '../../src/model/songs/cue-points.ts'
-import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 

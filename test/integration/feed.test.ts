@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 
+import type { StationState } from '../../src/model/station/state.ts'
 import { startRedis } from '../../src/stores/embedded/redis.ts'
 import { openRedis, type RedisClient } from '../../src/stores/redis/connection.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../src/stores/redis/keys.ts'
 import type { RedisPlace } from '../../src/stores/redis/place.ts'
 import { formatPosition } from '../../src/stores/redis/positions.ts'
-import type { StationState } from '../../src/model/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
 import { decodeWindows1252 } from '../../src/platform/text/foreign-text.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { type DumpRows, type DumpValue, renderDump } from '../support/azuracast/dump.ts'
 import { generateInstallation, newestPlay } from '../support/azuracast/installation.ts'
 import { commandRunner } from '../support/command.ts'

@@ -2,7 +2,12 @@ import { Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { checkForeignTarget, checkTarget, lookupLimit, resolveAddresses } from '../../src/platform/outbound/guard.ts'
+import {
+  checkForeignTarget,
+  checkTarget,
+  lookupLimit,
+  resolveAddresses
+} from '../../src/platform/outbound/guard.ts'
 import { guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'

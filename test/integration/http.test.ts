@@ -9,9 +9,9 @@ import { json } from '../../src/api/core/route.ts'
 import type { Received, Reply, Request, Route } from '../../src/http/route.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
-import { ApiError, OperatorError } from '../../src/platform/runtime/errors.ts'
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import { openNamelessNow } from '../../src/library/uploads/content.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
+import { ApiError, OperatorError } from '../../src/platform/runtime/errors.ts'
 import { waitFor } from '../support/wait.ts'
 
 type Seen = (Request & Received)[]

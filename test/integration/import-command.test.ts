@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect } from 'vitest'
 
-import { insertStation } from '../../src/stores/db/stations.ts'
 import { importCommand } from '../../src/commands/import/import-command.ts'
+import { insertStation } from '../../src/stores/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { copyClusterInto } from '../support/cluster.ts'
 import { processRunner, commandRunner } from '../support/command.ts'

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { readPlays } from '../../src/stores/db/library/library.ts'
-import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { confirmPlay } from '../../src/engine/plays/provisional-plays.ts'
 import {
   cacheLibrary,
@@ -16,6 +14,8 @@ import {
 import { startNewPass } from '../../src/engine/queue/passes.ts'
 import { readLibrary } from '../../src/engine/queue/read-library.ts'
 import { lockStation } from '../../src/engine/rows.ts'
+import { readPlays } from '../../src/stores/db/library/library.ts'
+import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation } from '../support/stations.ts'
 import { sized } from '../support/tier.ts'

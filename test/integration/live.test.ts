@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 
 import type { Json } from '../../src/live/deltas.ts'
+import type { StationState } from '../../src/model/station/state.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import { positionsKey, stationKey } from '../../src/stores/redis/keys.ts'
 import { formatPosition } from '../../src/stores/redis/positions.ts'
-import type { StationState } from '../../src/model/station/state.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import {

@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm'
 
 import { describe, expect } from 'vitest'
 
-import { removeState } from '../../src/stores/redis/station-store.ts'
 import type { StationState } from '../../src/model/station/state.ts'
+import { removeState } from '../../src/stores/redis/station-store.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'

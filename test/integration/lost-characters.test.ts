@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
+import { addressSongId, songId } from '../../src/model/songs/song.ts'
 import { lostCharacterSteps } from '../../src/stores/db/library/lost-characters.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { runUpgradeStep } from '../../src/stores/db/upgrade-step.ts'
-import { addressSongId, songId } from '../../src/model/songs/song.ts'
 import { test } from '../support/fixtures.ts'
 
 const lost = '\uFFFD'

@@ -3,9 +3,9 @@ import { createServer } from 'node:https'
 
 import { expect, onTestFinished, test, vi } from 'vitest'
 
+import { checkS3 } from '../../src/library/storage/s3.ts'
 import { FetchFault, guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
-import { checkS3 } from '../../src/library/storage/s3.ts'
 import { createCertificate } from '../support/certificates.ts'
 import { startConnectProxy } from '../support/connect-proxy.ts'
 import { startS3 } from '../support/s3.ts'

@@ -3,9 +3,13 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { lockImports } from '../../src/stores/db/library/media-rows.ts'
-import { applyFolders, assignFolders, maxFoldersOfPlaylist } from '../../src/stores/db/library/playlist-folders.ts'
 import { importMedia } from '../../src/commands/import/import.ts'
+import { lockImports } from '../../src/stores/db/library/media-rows.ts'
+import {
+  applyFolders,
+  assignFolders,
+  maxFoldersOfPlaylist
+} from '../../src/stores/db/library/playlist-folders.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test as base } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'

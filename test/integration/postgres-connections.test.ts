@@ -6,10 +6,13 @@ import { createServer } from 'node:tls'
 import postgres from 'postgres'
 import { expect, onTestFinished } from 'vitest'
 
-import { checkPostgres } from '../../src/stores/db/connections/check-postgres.ts'
-import { findPoolerShortage, findPoolerShortageOfAll } from '../../src/stores/db/connections/connection-budget.ts'
-import { openSql } from '../../src/stores/db/sql.ts'
 import { readOnlySession } from '../../src/platform/runtime/store-errors.ts'
+import { checkPostgres } from '../../src/stores/db/connections/check-postgres.ts'
+import {
+  findPoolerShortage,
+  findPoolerShortageOfAll
+} from '../../src/stores/db/connections/connection-budget.ts'
+import { openSql } from '../../src/stores/db/sql.ts'
 import { createCertificate } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'

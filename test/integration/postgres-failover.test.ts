@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect, onTestFinished } from 'vitest'
 
+import { findFreePort } from '../../src/platform/process/ports.ts'
+import { codeOf } from '../../src/platform/runtime/errors.ts'
 import { checkPostgres } from '../../src/stores/db/connections/check-postgres.ts'
 import { migrateDatabase } from '../../src/stores/db/migrate.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
-import { codeOf } from '../../src/platform/runtime/errors.ts'
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import { createCertificate } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
 import { subscribeLive } from '../support/live-client.ts'

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 
+import { noCuePoints } from '../../src/model/songs/cue-points.ts'
 import { upsertMedia } from '../../src/stores/db/library/media-rows.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { noCuePoints } from '../../src/model/songs/cue-points.ts'
 import { test } from '../support/fixtures.ts'
 import type { Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'

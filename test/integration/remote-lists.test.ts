@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { refreshRemoteLists, removeUnusedRemoteMedia } from '../../src/engine/queue/remote-lists.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   addRemotePlaylist,

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { importMedia } from '../../src/commands/import/import.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test as base } from '../support/fixtures.ts'
 import { adminKey, type Answer } from '../support/program.ts'

@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { removeOldRequests } from '../../src/stores/db/retention.ts'
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { changeStation } from '../../src/engine/change-station.ts'
 import {
   expireRequests,
@@ -11,6 +9,8 @@ import {
   submitRequest
 } from '../../src/engine/queue/requests.ts'
 import { ApiError } from '../../src/platform/runtime/errors.ts'
+import { removeOldRequests } from '../../src/stores/db/retention.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
+import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
 import { insertArtwork } from '../../src/stores/db/library/media-rows.ts'
 import { removeOldBroadcasts, removeOldPlays, removeUnusedArtwork } from '../../src/stores/db/retention.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
 import { readDueHooks } from '../../src/webhooks/deliveries/leases.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 
-import { seededRandom } from '../../src/model/autodj/random.ts'
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { advance } from '../../src/engine/advance.ts'
 import { findCachedLibrary } from '../../src/engine/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
+import { seededRandom } from '../../src/model/autodj/random.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { judgeRotation } from '../chaos/judge-rotation.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'

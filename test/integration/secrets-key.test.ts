@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { stageKey } from '../../src/upkeep/archives/keep-secrets-key.ts'
 import { OperatorError } from '../../src/platform/runtime/errors.ts'
 import { loadSecretsKey } from '../../src/stores/secrets/secrets-key.ts'
+import { stageKey } from '../../src/upkeep/archives/keep-secrets-key.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 const digits = '0123456789abcdef'.repeat(4)

@@ -7,10 +7,7 @@ import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStation } from '../support/stations.ts'
 
-const configOf = (...WEBHOOK_ALLOWED_NETWORKS: string[]) =>
-  // Nothing else of it is read.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  ({ config: { WEBHOOK_ALLOWED_NETWORKS } }) as Parameters<typeof openSongGuard>[0]
+const configOf = (...WEBHOOK_ALLOWED_NETWORKS: string[]) => ({ config: { WEBHOOK_ALLOWED_NETWORKS } })
 
 const privateSongs = [
   'http://127.0.0.1/admin.mp3',

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 
+import { songId } from '../../src/model/songs/song.ts'
 import { removeOldPlayReasons, removeOldQueueRows } from '../../src/stores/db/retention.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { songId } from '../../src/model/songs/song.ts'
 import { test } from '../support/fixtures.ts'
 import { shownWhen, startPlaying } from '../support/playing.ts'
 import { seedStation } from '../support/stations.ts'

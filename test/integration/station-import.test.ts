@@ -16,7 +16,9 @@ import { seedStation } from '../support/stations.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-const run = commandRunner('src/commands/backup/main.ts', call => runBackupCommand(call, AbortSignal.timeout(120_000)))
+const run = commandRunner('src/commands/backup/main.ts', call =>
+  runBackupCommand(call, AbortSignal.timeout(120_000))
+)
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

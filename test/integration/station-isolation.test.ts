@@ -3,12 +3,6 @@ import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
 
-import { noCountries } from '../../src/radio/countries.ts'
-import { openHlsLog } from '../../src/radio/hls/hls-log.ts'
-import { openListenerDescriber } from '../../src/radio/listener-details.ts'
-import { readSnapshots } from '../../src/stores/db/snapshots.ts'
-import type { Sql } from '../../src/stores/db/sql.ts'
-import type { StationTask } from '../../src/platform/isolation/station-faults.ts'
 import { advance } from '../../src/engine/advance.ts'
 import { raiseRevisions } from '../../src/engine/all-stations.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
@@ -26,8 +20,20 @@ import { openStationRotation } from '../../src/engine/station-rotation.ts'
 import { sweep } from '../../src/engine/sweep.ts'
 import { writeStatusEvents } from '../../src/engine/triggers.ts'
 import { noteUnknownZones } from '../../src/engine/unknown-zones.ts'
+import type { StationTask } from '../../src/platform/isolation/station-faults.ts'
+import { noCountries } from '../../src/radio/countries.ts'
+import { openHlsLog } from '../../src/radio/hls/hls-log.ts'
+import { openListenerDescriber } from '../../src/radio/listener-details.ts'
+import { readSnapshots } from '../../src/stores/db/snapshots.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
-import { countingKey, endedSessionsKey, shardOf, stationKey, unflushedKey } from '../../src/stores/redis/keys.ts'
+import {
+  countingKey,
+  endedSessionsKey,
+  shardOf,
+  stationKey,
+  unflushedKey
+} from '../../src/stores/redis/keys.ts'
 import { readStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook } from '../support/hooks.ts'

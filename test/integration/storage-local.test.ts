@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { resolveInside } from '../../src/platform/runtime/contained-files.ts'
 import { checkLocal, measureLocal } from '../../src/library/storage/local.ts'
+import { resolveInside } from '../../src/platform/runtime/contained-files.ts'
 import { startChurn } from '../support/churn.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'

@@ -3,10 +3,10 @@ import { inspect } from 'node:util'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import type { S3Settings } from '../../src/library/storage/location.ts'
 import { checkS3, measureS3 } from '../../src/library/storage/s3.ts'
 import { runHere, runStorageTask } from '../../src/library/storage/tasks.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { startS3, type S3Server } from '../support/s3.ts'
 import { startSilentServer } from '../support/silent-server.ts'
 import { waitFor } from '../support/wait.ts'

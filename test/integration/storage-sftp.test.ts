@@ -5,10 +5,10 @@ import { inspect } from 'node:util'
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import type { SftpSettings } from '../../src/library/storage/location.ts'
 import { checkSftp, measureSftp } from '../../src/library/storage/sftp.ts'
 import { runHere } from '../../src/library/storage/tasks.ts'
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { childrenOf } from '../support/child-process.ts'
 import { startChurn } from '../support/churn.ts'
 import { startSilentServer } from '../support/silent-server.ts'

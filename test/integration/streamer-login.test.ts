@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
+import { hashPassword } from '../../src/api/auth/passwords.ts'
 import { checkLogin } from '../../src/api/streamers/streamer-login.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { findStreamer } from '../../src/stores/db/stations.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
-import { hashPassword } from '../../src/api/auth/passwords.ts'
 import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import { test as base } from '../support/fixtures.ts'
 import { seedStation } from '../support/stations.ts'

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { doctorCommand } from '../../src/commands/doctor/doctor-command.ts'
 import { importCommand } from '../../src/commands/import/import-command.ts'
 import { importMedia } from '../../src/commands/import/import.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
@@ -17,7 +17,9 @@ import { startS3 } from '../support/s3.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { serveUploads } from '../support/upload-server.ts'
 
-const command = commandRunner('src/commands/import/main.ts', call => importCommand(call, AbortSignal.timeout(60_000)))
+const command = commandRunner('src/commands/import/main.ts', call =>
+  importCommand(call, AbortSignal.timeout(60_000))
+)
 
 const examine = commandRunner('src/commands/doctor/main.ts', doctorCommand)
 

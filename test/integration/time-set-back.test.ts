@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { recordDjDisconnect, recordDjConnect } from '../../src/engine/plays/broadcasts.ts'
 import { recordReport } from '../../src/engine/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { readDueHooks, pullHooksBack } from '../../src/webhooks/deliveries/leases.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'

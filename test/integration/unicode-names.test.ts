@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { insertStation } from '../../src/stores/db/stations.ts'
-import { findNamePairs, findStoredFolder, findStoredSongs } from '../../src/stores/db/library/stored-names.ts'
 import { importMedia } from '../../src/commands/import/import.ts'
+import { findNamePairs, findStoredFolder, findStoredSongs } from '../../src/stores/db/library/stored-names.ts'
+import { insertStation } from '../../src/stores/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'

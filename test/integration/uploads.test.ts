@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished } from 'vitest'
 
-import type { Sql } from '../../src/stores/db/sql.ts'
 import { markStationDeleted } from '../../src/engine/station-removal.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { apic, mp3, png, wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { openTempFolder } from '../support/temp-folder.ts'

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, onTestFinished, test } from 'vitest'
 
+import { triggers } from '../../src/model/station/triggers.ts'
 import { guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { triggers } from '../../src/model/station/triggers.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
 import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { anEvent, nowPlayingOf, aPlayingStation } from '../support/hook-events.ts'

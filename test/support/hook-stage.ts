@@ -1,10 +1,10 @@
 import { expect, onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/auth/access.ts'
-import type { Sql } from '../../src/stores/db/sql.ts'
-import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import type { Trigger } from '../../src/model/station/triggers.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
+import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'

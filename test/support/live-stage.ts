@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 
-import { openRedis } from '../../src/stores/redis/connection.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import type { Trigger } from '../../src/model/station/triggers.ts'
+import { openRedis } from '../../src/stores/redis/connection.ts'
 import { afterSong, aStation } from './builders.ts'
 import type { RunningServer } from './program.ts'
 import { putState } from './put-state.ts'

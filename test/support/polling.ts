@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 
+import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
 import { noCountries } from '../../src/radio/countries.ts'
 import { openListenerDescriber } from '../../src/radio/listener-details.ts'
 import { addMissingPollRows } from '../../src/radio/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../../src/radio/polls/poller.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
 import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import { openPlayout } from './playout.ts'
 

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 
 import postgres from 'postgres'
 
+import { findFreePort } from '../../src/platform/process/ports.ts'
 import { startGuarded } from '../../src/stores/embedded/guarded-process.ts'
 import { chooseAccount } from '../../src/stores/embedded/postgres-account.ts'
 import { findPostgresBinaries } from '../../src/stores/embedded/postgres-cluster.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
-import { findFreePort } from '../../src/platform/process/ports.ts'
 import { copyCluster } from './cluster.ts'
 import { copyFolder, openStoreFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
-import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
+import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { wordsFor } from './compiled-program.ts'
 import { askPlainly, headersOf } from './plain-http.ts'
 import { waitFor } from './wait.ts'

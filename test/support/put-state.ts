@@ -1,3 +1,5 @@
+import type { StationState } from '../../src/model/station/state.ts'
+import type { Trigger } from '../../src/model/station/triggers.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import {
   changedKey,
@@ -9,8 +11,6 @@ import {
 } from '../../src/stores/redis/keys.ts'
 import { formatPosition } from '../../src/stores/redis/positions.ts'
 import { encodeState, ownSchema } from '../../src/stores/redis/state-schema.ts'
-import type { StationState } from '../../src/model/station/state.ts'
-import type { Trigger } from '../../src/model/station/triggers.ts'
 
 /** Writes a state over any stored one, with the offset that it has. */
 const script = `

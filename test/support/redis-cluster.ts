@@ -1,5 +1,5 @@
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
+import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
 import { openRedisNode, type RedisNode, untilSynchronized } from './redis-node.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { Redis } from 'ioredis'
 
-import { type GuardedProcess, startGuarded } from '../../src/stores/embedded/guarded-process.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
+import { type GuardedProcess, startGuarded } from '../../src/stores/embedded/guarded-process.ts'
 import { waitFor } from './wait.ts'
 
 /** Settings of Redis by name, which may be several lines of one. */

@@ -1,5 +1,5 @@
-import type { Sql } from '../../src/stores/db/sql.ts'
 import type { RemoteListServices } from '../../src/engine/queue/remote-lists.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { openPlayout } from './playout.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { newPlaylistSettings, newStationSettings } from '../../src/commands/simulate/example-station.ts'
 import type { AutodjRules, PlayOrRow, Library, Playlist } from '../../src/model/autodj/library.ts'
 import type { LogEntry } from '../../src/model/autodj/log-entry.ts'
 import type { ScheduleItem } from '../../src/model/autodj/schedule.ts'
@@ -5,7 +6,6 @@ import type { SimulatedPlay } from '../../src/model/autodj/simulate.ts'
 import type { Run } from '../../src/model/autodj/simulation/run.ts'
 import { buildTracks, type TrackRow } from '../../src/model/autodj/tracks.ts'
 import { hourMs, minuteMs, openZone } from '../../src/model/autodj/zone.ts'
-import { newPlaylistSettings, newStationSettings } from '../../src/commands/simulate/example-station.ts'
 
 /** A Monday, 00:00 in UTC. */
 export const monday = Date.UTC(2026, 0, 12)

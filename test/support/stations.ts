@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
+import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 
 export interface SeededStation {
   readonly id: number

@@ -69,7 +69,9 @@ const files = ['src', 'workers', 'web'].flatMap(folder =>
 const imports = new Map(
   files.map(file => {
     const text = readFileSync(join(root, file), 'utf8')
-    const found = text.matchAll(/^(?:import|export)\s[^;]*?from '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm)
+    const found = text.matchAll(
+      /^(?:import|export)\s[^;]*?from '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm
+    )
     const names = [...found].map(([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? '')
     return [file, names.map(name => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name))]
   })

@@ -1,6 +1,6 @@
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { integer, text } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { listRoute } from '../core/list-route.ts'
 import { newestLimit } from '../core/list.ts'
 import { maxSecond, parseMoment } from '../core/moments.ts'

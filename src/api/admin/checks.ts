@@ -1,8 +1,8 @@
-import { checkInstallation } from '../../upkeep/checks/check-installation.ts'
-import type { Finding } from '../../upkeep/checks/finding.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
+import { checkInstallation } from '../../upkeep/checks/check-installation.ts'
+import type { Finding } from '../../upkeep/checks/finding.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, string } from '../core/schemas.ts'
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { choice, flag, text, type ValuesOf } from '../../model/fields/field.ts'
 import { bodySchema, changesValidator, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { maySeeDrafts } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { loadavg } from 'node:os'
 
-import { openCache } from '../../platform/runtime/cache.ts'
+import { formatSize } from '../../library/storage/size.ts'
 import { readCpuTimes, readMemory, readNetworkCounters } from '../../platform/process/machine.ts'
 import type { CpuTimes, NetworkCounters } from '../../platform/process/machine.ts'
-import { formatSize } from '../../library/storage/size.ts'
+import { openCache } from '../../platform/runtime/cache.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 

@@ -1,5 +1,5 @@
-import { probeWrites } from '../../stores/redis/shard-commands.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
+import { probeWrites } from '../../stores/redis/shard-commands.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, string } from '../core/schemas.ts'
 

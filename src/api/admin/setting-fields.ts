@@ -1,9 +1,17 @@
-import type { ApiSettings } from '../core/settings.ts'
-import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
-import { choice, custom, type Field, integer, type JsonSchema, text, webAddress } from '../../model/fields/field.ts'
+import {
+  choice,
+  custom,
+  type Field,
+  integer,
+  type JsonSchema,
+  text,
+  webAddress
+} from '../../model/fields/field.ts'
 import { parseUrl } from '../../platform/outbound/networks.ts'
 import { decodePercent } from '../../platform/text/percent-encoding.ts'
+import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
 import { boolean, int64, nullableInt64, string } from '../core/schemas.ts'
+import type { ApiSettings } from '../core/settings.ts'
 
 /** The groups of settings, as paths name them. */
 export const settingGroups = ['general', 'branding', 'backup', 'geo_ip'] as const

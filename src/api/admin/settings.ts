@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import { changeInstallationSettings, ensureInstallationSettings } from '../../stores/db/installation-settings.ts'
-import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
 import type { Fields, JsonSchema } from '../../model/fields/field.ts'
 import { bodySchema, changesValidator } from '../../model/fields/form.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import {
+  changeInstallationSettings,
+  ensureInstallationSettings
+} from '../../stores/db/installation-settings.ts'
+import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'

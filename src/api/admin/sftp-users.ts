@@ -1,21 +1,21 @@
 import * as v from 'valibot'
 
+import { locationUri } from '../../library/storage/location.ts'
+import { defaultMediaFolder, resolveMediaFolder } from '../../library/storage/media-folder.ts'
+import { type LocationFields, withoutSecrets, recordColumns } from '../../library/storage/record.ts'
 import { custom, hashed, problemText, secret, text } from '../../model/fields/field.ts'
 import { bodyValidator } from '../../model/fields/form.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { fieldError, refuseField } from '../../platform/runtime/errors.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
 import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
-import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from './ssh-public-keys.ts'
-import { locationUri } from '../../library/storage/location.ts'
-import { defaultMediaFolder, resolveMediaFolder } from '../../library/storage/media-folder.ts'
-import { type LocationFields, withoutSecrets, recordColumns } from '../../library/storage/record.ts'
 import { parseBody } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { boolean, exactly, int64, oneOf, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from './ssh-public-keys.ts'
 
 const maxProblems = 20
 

@@ -1,6 +1,6 @@
-import { probeShards, probeWrites } from '../../stores/redis/shard-commands.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { probeShards, probeWrites } from '../../stores/redis/shard-commands.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 

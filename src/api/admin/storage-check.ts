@@ -1,7 +1,5 @@
 import pLimit from 'p-limit'
 
-import { resolveInside } from '../../platform/runtime/contained-files.ts'
-import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { StorageFault, type StorageFaultReason } from '../../library/storage/fault.ts'
 import { normalizePath, type StorageLocation } from '../../library/storage/location.ts'
 import {
@@ -14,6 +12,8 @@ import {
   recordColumns
 } from '../../library/storage/record.ts'
 import { runStorageTask } from '../../library/storage/tasks.ts'
+import { resolveInside } from '../../platform/runtime/contained-files.ts'
+import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import type { ApiServices } from '../core/services.ts'
 
 interface CheckRequest {

@@ -1,3 +1,7 @@
+import { locationIdentity, locationUri, normalizePath } from '../../library/storage/location.ts'
+import { allowedRoots, passwordTarget, withoutSecrets } from '../../library/storage/record.ts'
+import { resolveStorageAlerts } from '../../library/storage/refresh.ts'
+import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../library/storage/size.ts'
 import {
   choice,
   fixed,
@@ -10,10 +14,6 @@ import {
 } from '../../model/fields/field.ts'
 import { isInsideRoots } from '../../platform/runtime/contained-files.ts'
 import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { locationIdentity, locationUri, normalizePath } from '../../library/storage/location.ts'
-import { allowedRoots, passwordTarget, withoutSecrets } from '../../library/storage/record.ts'
-import { resolveStorageAlerts } from '../../library/storage/refresh.ts'
-import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../library/storage/size.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import {
   type Deletion,

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Reply } from '../../http/route.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { pageSchemas } from '../core/list.ts'
 import { json } from '../core/route.ts'
 import { arrayOf, exactly } from '../core/schemas.ts'

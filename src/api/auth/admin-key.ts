@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { createDataDir } from '../../platform/process/create-data-dir.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
 
 /** The key that this file manages. */

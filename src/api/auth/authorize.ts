@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import type { Request } from '../../http/route.ts'
+import type { LiveView } from '../../model/station/live-view.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
-import type { LiveView } from '../../model/station/live-view.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { findStation } from '../core/parse.ts'
 import type { Caller, HandledRoute, StationRow } from '../core/route.ts'
 import { openAddressBuckets, openTokenBuckets } from '../core/token-buckets.ts'

@@ -1,5 +1,5 @@
-import { isListenToken } from './listen-tokens.ts'
 import { parseKey } from './keys.ts'
+import { isListenToken } from './listen-tokens.ts'
 
 /* Credentials in the addresses that pages of private stations link to. */
 

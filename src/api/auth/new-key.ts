@@ -1,11 +1,19 @@
 import * as v from 'valibot'
 
-import type { Sql } from '../../stores/db/sql.ts'
-import { choice, custom, integer, listOf, problemText, text, type ValuesOf } from '../../model/fields/field.ts'
+import {
+  choice,
+  custom,
+  integer,
+  listOf,
+  problemText,
+  text,
+  type ValuesOf
+} from '../../model/fields/field.ts'
 import { bodyValidator } from '../../model/fields/form.ts'
+import { dialects } from '../../model/station/dialect.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
-import { dialects } from '../../model/station/dialect.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseBody } from '../core/parse.ts'

@@ -1,12 +1,12 @@
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError } from '../../platform/runtime/errors.ts'
-import { isListenToken, type ListenTokens } from './listen-tokens.ts'
 import { grantsListening, type StationVisibility } from '../../model/station/listen-grant.ts'
 import type { StationState } from '../../model/station/state.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
 import type { Keys } from './keys.ts'
+import { isListenToken, type ListenTokens } from './listen-tokens.ts'
 
 /** The credential of a public request; nothing is checked yet. */
 export interface Credential {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Sql } from '../../stores/db/sql.ts'
-import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Reply } from '../../http/route.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { ApiRequest, ApiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Reply } from '../../http/route.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { dialectVary } from '../../model/station/public-headers.ts'
 import { maxUnpaged } from '../core/list.ts'
 import type { ApiRequest, ApiRoute, RenderRows } from '../core/route.ts'

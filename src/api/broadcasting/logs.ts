@@ -1,5 +1,5 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { allows } from '../auth/access.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'

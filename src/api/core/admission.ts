@@ -1,7 +1,7 @@
 import type { Admitted, Request } from '../../http/route.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
 import { groupOf } from '../../platform/metrics/http.ts'
 import { ApiError, renderApiError } from '../../platform/runtime/errors.ts'
-import type { Dialect } from '../../model/station/dialect.ts'
 import type { Keys } from '../auth/keys.ts'
 import { ignoredFieldsFor } from './ignored-fields.ts'
 import type { Caller, HandledRoute } from './route.ts'

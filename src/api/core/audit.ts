@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import { redactKeys } from '../../platform/runtime/redact-keys.ts'
+import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { ApiRequest } from './route.ts'
 
 /** A changed record: its kind, its id, and the names of the changed fields, never their values. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
-import { loadOnce } from '../../platform/runtime/cache.ts'
 import { builtFile, projectFile } from '../../platform/process/program-files.ts'
+import { loadOnce } from '../../platform/runtime/cache.ts'
 import type { HandledRoute } from './route.ts'
 
 /** Allows requests to `BASE_URL` too, since the page may be open under another name of the server. */

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { pools } from '../../stores/db/connections/connection-budget.ts'
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { limitKeyOf } from '../../platform/outbound/networks.ts'
 import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore, type PermitRefusal } from '../../platform/runtime/fair-semaphore.ts'
+import { pools } from '../../stores/db/connections/connection-budget.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type ApiKey, callerName } from '../auth/keys.ts'
 
 /** The part of an `ApiRequest` that a heavy read depends on. */

@@ -1,6 +1,6 @@
 import type { Zone } from '../../model/autodj/zone.ts'
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { isDateOrEmpty } from '../playlists/schedule-items.ts'
 import type { StationRow } from './route.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../model/fields/field.ts'
 import { formContentType } from '../../http/route.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { version } from '../../platform/process/program-files.ts'
 import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import type { ApiRoute } from './route.ts'

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 
-import { findByFormerNames } from '../../stores/db/former-names.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../model/fields/field.ts'
 import { changesValidator } from '../../model/fields/form.ts'
 import { problemsOf } from '../../model/fields/form.ts'
+import { shortNamePattern } from '../../model/station/short-name.ts'
 import { checkForeignTarget, checkTarget, checkUrl, type UrlProblem } from '../../platform/outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../platform/outbound/networks.ts'
 import { ApiError, fieldError, type FieldError, refuseField } from '../../platform/runtime/errors.ts'
 import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
-import { shortNamePattern } from '../../model/station/short-name.ts'
+import { findByFormerNames } from '../../stores/db/former-names.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -128,11 +128,15 @@ export function queryFilters<F extends Fields>(fields: F) {
   }
 }
 
+interface GuardServices {
+  readonly config: Pick<ApiServices['config'], 'WEBHOOK_ALLOWED_NETWORKS'>
+}
+
 /**
  * What is wrong with the address of a song; null for a path, and for an address that may be reached. A name is looked
  * up when a playout gets the song.
  */
-export function findUrlProblem({ config }: Pick<ApiServices, 'config'>, path: string): UrlProblem | null {
+export function findUrlProblem({ config }: GuardServices, path: string): UrlProblem | null {
   return /^https?:/i.test(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 }
 
@@ -141,7 +145,7 @@ export function findUrlProblem({ config }: Pick<ApiServices, 'config'>, path: st
  * own. An address that cannot be checked is a problem.
  */
 export const openSongGuard =
-  ({ config }: Pick<ApiServices, 'config'>) =>
+  ({ config }: GuardServices) =>
   async (path: string): Promise<UrlProblem | null> =>
     /^https?:/i.test(path) ? checkForeignTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 

@@ -1,7 +1,7 @@
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { columnOf } from '../../model/fields/field.ts'
 import type { Field, Fields } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { urlSchemePattern, redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { containsText, type ListQuery, type ListSource } from './list.ts'

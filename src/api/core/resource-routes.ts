@@ -5,16 +5,16 @@ import type { ListQuery, ListSource } from './list.ts'
 import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
-import type { ResourceBase, Resource, ResourceHooks } from './resource.ts'
+import type { ResourceBase, Resource, ResourceHooks, StoredRecord } from './resource.ts'
 import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
 import { int64, named, ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 /** What the routes of a resource do. With an id: throws 404 if the record does not exist. */
-export interface Operations {
-  readonly open: (query: ListQuery, request: ApiRequest, services: ApiServices) => ListSource<object>
+export interface Operations<F extends Fields> {
+  readonly open: (query: ListQuery, request: ApiRequest, services: ApiServices) => ListSource<StoredRecord<F>>
   readonly create: (request: ApiRequest, services: ApiServices) => Promise<{ readonly id: number }>
-  readonly read: (request: ApiRequest, services: ApiServices, id: number) => Promise<object>
+  readonly read: (request: ApiRequest, services: ApiServices, id: number) => Promise<unknown>
   readonly update: (request: ApiRequest, services: ApiServices, id: number) => Promise<void>
   readonly remove: (request: ApiRequest, services: ApiServices, id: number) => Promise<void>
 }
@@ -23,7 +23,7 @@ export interface Operations {
 export function openOperations<F extends Fields>(
   resource: Resource<F>,
   hooks: ResourceHooks<F> = {}
-): Operations {
+): Operations<F> {
   const reads = openReads(resource, hooks)
   const writes = openWrites(resource, hooks, reads)
   const filter = filterOf(resource)
@@ -50,7 +50,7 @@ export const resourceRoutes = <F extends Fields>(
 /** The five routes of a resource with operations of its own. `findId` finds the record in the path. */
 export function operationRoutes<F extends Fields>(
   resource: Resource<F>,
-  operations: Operations,
+  operations: Operations<F>,
   findId: (request: ApiRequest, services: ApiServices) => number | Promise<number> = idIn
 ): ResourceRoutes {
   const { name, tag, title, paths, access, fields, sort } = resource

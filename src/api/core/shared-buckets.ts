@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 import { limitKeyOf } from '../../platform/outbound/networks.ts'
+import { withDeadline } from '../../platform/runtime/deadline.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import { tokenBucketKey } from '../../stores/redis/keys.ts'
-import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { openTokenBuckets } from './token-buckets.ts'
 
 const redisTimeoutMs = 500

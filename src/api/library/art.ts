@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import type { Reply } from '../../http/route.ts'
-import { projectFile } from '../../platform/process/program-files.ts'
 import { detectImageType, imageTypes } from '../../model/songs/image-type.ts'
 import { genericArtPath } from '../../model/station/now-playing.ts'
+import { projectFile } from '../../platform/process/program-files.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { credentialOf, readVisibility } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'

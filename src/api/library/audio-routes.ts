@@ -1,5 +1,10 @@
+import {
+  type AudioSlot,
+  openStationFolder,
+  removeAudio,
+  storeAudio
+} from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { type AudioSlot, openStationFolder, removeAudio, storeAudio } from '../../library/uploads/station-audio.ts'
 import { actionReply, type ApiRequest, type ApiRoute, apiRoute, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'

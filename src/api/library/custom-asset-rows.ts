@@ -1,5 +1,5 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 
 /** Pictures of the program that can be replaced, and the background of player pages, which has none. */
 export const customAssetTypes = ['album_art', 'browser_icon', 'background'] as const

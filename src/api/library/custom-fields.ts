@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import type { Tx } from '../../stores/db/sql.ts'
 import { custom, problemText, text } from '../../model/fields/field.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
 

@@ -1,10 +1,7 @@
 import * as v from 'valibot'
 
-import { cueColumns, cuesToRow } from '../../stores/db/library/cue-columns.ts'
-import type { Tx } from '../../stores/db/sql.ts'
 import { custom, decimal, type Field, type ValuesOf } from '../../model/fields/field.ts'
 import { changesValidator } from '../../model/fields/form.ts'
-import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   cueNames,
   type CuePoints,
@@ -12,6 +9,9 @@ import {
   maxAmplifyDb,
   roundDecibels
 } from '../../model/songs/cue-points.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { cueColumns, cuesToRow } from '../../stores/db/library/cue-columns.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 
 const roundSeconds = (value: number) => Math.round(value * 1_000) / 1_000
 const seconds = (about: string) => nullable(decimal({ min: 0, max: 2_147_483, about }), roundSeconds)

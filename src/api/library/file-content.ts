@@ -1,11 +1,11 @@
 import { extname } from 'node:path'
 
-import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import type { Reply } from '../../http/route.ts'
-import { ApiError } from '../../platform/runtime/errors.ts'
 import { findFile, type FileStore } from '../../library/storage/file-store.ts'
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../library/uploads/media-store.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
+import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import { string } from '../core/schemas.ts'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import { findStoredFolder, findStoredSongs } from '../../stores/db/library/stored-names.ts'
+import { type MediaStore, openUsableMediaStore } from '../../library/uploads/media-store.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
-import { type MediaStore, openUsableMediaStore } from '../../library/uploads/media-store.ts'
+import { findStoredFolder, findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { folderPrefix } from './media-paths.ts'

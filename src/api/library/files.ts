@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 
-import { markCorrectedTexts, textColumns } from '../../stores/db/library/corrections.ts'
-import { cuesOf } from '../../stores/db/library/cue-columns.ts'
-import { listedArtistsToRow } from '../../stores/db/library/media-rows.ts'
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
-import { artIdFragment } from '../../stores/db/snapshots.ts'
-import type { Tx } from '../../stores/db/sql.ts'
-import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
+import type { StationChange } from '../../engine/change-station.ts'
+import {
+  markPartsOf,
+  renameOpenPlay,
+  updateQueuedDurations,
+  removeQueuedMedia
+} from '../../engine/queue/media.ts'
+import { refillQueue } from '../../engine/queue/queue.ts'
+import { findMediaFolder } from '../../library/storage/media-folder.ts'
 import {
   custom,
   readOnly,
@@ -17,21 +19,19 @@ import {
   text,
   type ValuesOf
 } from '../../model/fields/field.ts'
-import type { StationChange } from '../../engine/change-station.ts'
-import {
-  markPartsOf,
-  renameOpenPlay,
-  updateQueuedDurations,
-  removeQueuedMedia
-} from '../../engine/queue/media.ts'
-import { refillQueue } from '../../engine/queue/queue.ts'
-import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { type CuePoint, noCuePoints } from '../../model/songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../model/songs/library-path.ts'
 import { generateUniqueId, maxLengths, songId, songText, titleFromPath } from '../../model/songs/song.ts'
 import { artUrl } from '../../model/station/now-playing.ts'
-import { findMediaFolder } from '../../library/storage/media-folder.ts'
+import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { markCorrectedTexts, textColumns } from '../../stores/db/library/corrections.ts'
+import { cuesOf } from '../../stores/db/library/cue-columns.ts'
+import { listedArtistsToRow } from '../../stores/db/library/media-rows.ts'
+import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
+import { artIdFragment } from '../../stores/db/snapshots.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { findUnknown } from '../core/accept.ts'
 import { findUrlProblem } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'

@@ -1,8 +1,13 @@
-import { lockImports } from '../../stores/db/library/media-rows.ts'
-import { applyFolders, assignFolders, isInFolder, maxFoldersOfPlaylist } from '../../stores/db/library/playlist-folders.ts'
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
+import { lockImports } from '../../stores/db/library/media-rows.ts'
+import {
+  applyFolders,
+  assignFolders,
+  isInFolder,
+  maxFoldersOfPlaylist
+} from '../../stores/db/library/playlist-folders.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { FileAction } from './file-selection.ts'
 import { folderPrefix } from './media-paths.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
-import { findStoredFolder, toStoredTarget } from '../../stores/db/library/stored-names.ts'
 import { toCallerError } from '../../library/uploads/media-store.ts'
+import { findStoredFolder, toStoredTarget } from '../../stores/db/library/stored-names.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute } from '../core/route.ts'
 import { ref, string } from '../core/schemas.ts'

@@ -1,5 +1,5 @@
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 
 /** A song as a path names it: by one of these. The others match nothing. */
 export interface MediaName {

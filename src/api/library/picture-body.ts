@@ -1,7 +1,7 @@
 import { piecesOf, readMultipart } from '../../http/multipart-body.ts'
 import type { BodyStream } from '../../http/route.ts'
-import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'
 import { detectImageType, type ImageType, imageTypes } from '../../model/songs/image-type.ts'
+import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'
 import type { ApiRequest } from '../core/route.ts'
 
 const formType = 'multipart/form-data'

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 
-import type { Tx } from '../../stores/db/sql.ts'
-import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
-import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
 import { StorageFault } from '../../library/storage/fault.ts'
 import { findFile } from '../../library/storage/file-store.ts'
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { isMoving, lockFiles, moveFile } from '../../library/uploads/file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../library/uploads/media-store.ts'
+import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
+import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /*

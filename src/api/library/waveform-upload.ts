@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms.ts'
 import { problemText } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseElements } from '../core/parse.ts'
 import { actionReply, apiRoute, stationOf } from '../core/route.ts'

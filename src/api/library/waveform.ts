@@ -1,7 +1,7 @@
-import { findWaveform, requestWaveform } from '../../stores/db/library/waveforms.ts'
 import { isWebUrl } from '../../platform/outbound/networks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { findWaveform, requestWaveform } from '../../stores/db/library/waveforms.ts'
 import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { parseMediaName } from './media-name.ts'
 

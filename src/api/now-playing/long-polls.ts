@@ -1,6 +1,6 @@
+import type { ShownPosition } from '../../model/station/live-view.ts'
 import { connections } from '../../platform/metrics/push.ts'
 import { openTimeSlices } from '../../platform/runtime/time-slices.ts'
-import type { ShownPosition } from '../../model/station/live-view.ts'
 
 /** Waits at most `waitMs` for an offset above `since`, or an epoch other than `epoch`. */
 export interface LongPollRequest {

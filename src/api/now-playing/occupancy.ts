@@ -1,5 +1,5 @@
-import { followerTransports, readFollowers } from '../../stores/redis/followers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { followerTransports, readFollowers } from '../../stores/redis/followers.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly, int64, named } from '../core/schemas.ts'
 

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 
-import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { integer, secret, text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
 import { combineRoles } from '../auth/user-grants.ts'

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { custom, flag, integer, listOf, text } from '../../model/fields/field.ts'
 import { ApiError, codeOf, type FieldError, fieldError } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { choice, custom, integer, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
 import { ApiError, codeOf, fieldError } from '../../platform/runtime/errors.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import {
   globalPermissions,
   type Grants,

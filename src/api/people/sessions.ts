@@ -1,7 +1,7 @@
-import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { type DeviceUser, findKnownDevice, renderDeviceCookie } from '../auth/known-devices.ts'
 import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'

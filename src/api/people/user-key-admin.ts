@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import type { Tx } from '../../stores/db/sql.ts'
 import { custom, problemText } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'

@@ -1,7 +1,7 @@
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { integer, text, type ValuesOf } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { keyIdentifierPattern, generateKey, storeKey } from '../auth/keys.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'

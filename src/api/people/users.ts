@@ -1,7 +1,7 @@
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { secret, type ValuesOf } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { recordAudit } from '../core/audit.ts'

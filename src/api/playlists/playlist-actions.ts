@@ -1,10 +1,10 @@
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
-import type { Tx } from '../../stores/db/sql.ts'
-import type { Reply } from '../../http/route.ts'
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
 import { startNewPass } from '../../engine/queue/passes.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
+import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
 import {

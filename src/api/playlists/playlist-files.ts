@@ -1,12 +1,8 @@
 import * as v from 'valibot'
 
-import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../stores/db/library/media-rows.ts'
-import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
-import type { Tx } from '../../stores/db/sql.ts'
-import { integer, type JsonSchema, limitElements, problemText } from '../../model/fields/field.ts'
 import { tryRefillQueue } from '../../engine/queue/queue.ts'
-import { ApiError, refuseBody } from '../../platform/runtime/errors.ts'
-import { mapInTimeSlices, visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
+import { findMediaFolder } from '../../library/storage/media-folder.ts'
+import { integer, type JsonSchema, limitElements, problemText } from '../../model/fields/field.ts'
 import { findSongCandidates } from '../../model/songs/location.ts'
 import {
   isTruncated,
@@ -20,7 +16,11 @@ import {
 } from '../../model/songs/playlist-file.ts'
 import { buildRemoteSong } from '../../model/songs/remote-list.ts'
 import { cleanLine, type ImportedSong, maxLengths } from '../../model/songs/song.ts'
-import { findMediaFolder } from '../../library/storage/media-folder.ts'
+import { ApiError, refuseBody } from '../../platform/runtime/errors.ts'
+import { mapInTimeSlices, visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
+import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../stores/db/library/media-rows.ts'
+import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'

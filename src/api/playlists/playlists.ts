@@ -2,6 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
+import { startNewPass } from '../../engine/queue/passes.ts'
+import { markPlaylist, refillQueue } from '../../engine/queue/queue.ts'
+import { syncEntries, replaceEntries } from '../../engine/queue/remote-entries.ts'
 import type { ScheduleItem } from '../../model/autodj/schedule.ts'
 import {
   choice,
@@ -15,9 +18,6 @@ import {
   problemText,
   text
 } from '../../model/fields/field.ts'
-import { startNewPass } from '../../engine/queue/passes.ts'
-import { markPlaylist, refillQueue } from '../../engine/queue/queue.ts'
-import { syncEntries, replaceEntries } from '../../engine/queue/remote-entries.ts'
 import { fieldError } from '../../platform/runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { openOperations, operationRoutes } from '../core/resource-routes.ts'

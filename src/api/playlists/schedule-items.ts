@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
 import type { ScheduleItem } from '../../model/autodj/schedule.ts'
-import type { Tx } from '../../stores/db/sql.ts'
 import { custom, type Field, flag, integer, limitElements, problemText } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 
 /** A time of day as HHMM. */
 function timeOfDay(example: number): Field<number> {

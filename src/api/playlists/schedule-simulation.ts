@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
+import type { Reply } from '../../http/route.ts'
 import { parseDay } from '../../model/autodj/zone.ts'
 import { custom, integer, problemText } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import type { Reply } from '../../http/route.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
-import { openSql } from '../../stores/db/sql.ts'
 import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { openSql } from '../../stores/db/sql.ts'
 import { simulateSchedule } from './simulate-schedule.ts'
 import { budgetMs, type SimulationTask, type SimulationTaskResult } from './simulation-task.ts'
 

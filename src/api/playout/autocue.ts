@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import { custom, text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
 import { changeStation } from '../../engine/change-station.ts'
 import { storeMeasuredCues } from '../../engine/queue/media.ts'
+import { custom, text } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { extraMetadataFields, parseExtraMetadata } from '../library/extra-metadata.ts'

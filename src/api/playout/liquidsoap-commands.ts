@@ -1,5 +1,3 @@
-import { renderAnnotatedUri } from '../../radio/liquidsoap.ts'
-import type { Reply } from '../../http/route.ts'
 import {
   announcedCommands,
   type PlayoutCommand,
@@ -8,8 +6,10 @@ import {
   readCommands
 } from '../../engine/playouts/commands.ts'
 import { readSong, withdrawSong } from '../../engine/playouts/send-next-song.ts'
+import type { Reply } from '../../http/route.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
+import { renderAnnotatedUri } from '../../radio/liquidsoap.ts'
 import { openSongGuard } from '../core/parse.ts'
 import { json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'

@@ -1,6 +1,6 @@
-import { findStreamer } from '../../stores/db/stations.ts'
 import { recordDjDisconnect, recordDjConnect } from '../../engine/plays/broadcasts.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { findStreamer } from '../../stores/db/stations.ts'
 import { json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { checkLogin } from '../streamers/streamer-login.ts'

@@ -1,3 +1,9 @@
+import { recordPlayoutCall } from '../../engine/playouts/commands.ts'
+import { sendNextSong, type SentSong } from '../../engine/playouts/send-next-song.ts'
+import { recordReport } from '../../engine/plays/report-track.ts'
+import { stationFile } from '../../library/uploads/station-audio.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import {
   renderAnnotatedUri,
   renderScript,
@@ -5,12 +11,6 @@ import {
   type ScriptStation
 } from '../../radio/liquidsoap.ts'
 import { parseStreamedTitle } from '../../radio/streamed-title.ts'
-import { recordPlayoutCall } from '../../engine/playouts/commands.ts'
-import { sendNextSong, type SentSong } from '../../engine/playouts/send-next-song.ts'
-import { recordReport } from '../../engine/plays/report-track.ts'
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
-import { stationFile } from '../../library/uploads/station-audio.ts'
 import { openSongGuard, parseId } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'

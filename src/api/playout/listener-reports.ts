@@ -1,12 +1,8 @@
 import pLimit from 'p-limit'
 import * as v from 'valibot'
 
+import { type ListenerReport, recordCounts, tryRecordCounts } from '../../engine/listeners/count-listeners.ts'
 import { integer, limitElements, problemText } from '../../model/fields/field.ts'
-import {
-  type ListenerReport,
-  recordCounts,
-  tryRecordCounts
-} from '../../engine/listeners/count-listeners.ts'
 import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'

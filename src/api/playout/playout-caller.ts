@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 
 import * as v from 'valibot'
 
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
-import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Reply } from '../../http/route.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
+import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import {

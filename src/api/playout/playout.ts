@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
+import { skipSong } from '../../engine/playouts/commands.ts'
 import { integer } from '../../model/fields/field.ts'
 import { bodySchema } from '../../model/fields/form.ts'
-import { skipSong } from '../../engine/playouts/commands.ts'
 import { stationAction } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
 import { stationOf } from '../core/route.ts'

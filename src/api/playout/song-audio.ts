@@ -1,13 +1,13 @@
+import { findMediaFolder, locateSong, storedPath } from '../../library/storage/media-folder.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import type { LinkedSong } from './song-links.ts'
-import { findMediaFolder, locateSong, storedPath } from '../../library/storage/media-folder.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { audioAnswer, sendMediaFile } from '../library/file-content.ts'
 import { definePlayoutRoutes, parseRowId } from './playout-caller.ts'
+import type { LinkedSong } from './song-links.ts'
 
 /* The audio of songs for playouts: a path on this machine, or a link that needs no key. */
 

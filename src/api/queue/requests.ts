@@ -1,5 +1,3 @@
-import type { Reply } from '../../http/route.ts'
-import { limitKeyOf } from '../../platform/outbound/networks.ts'
 import { changeStation } from '../../engine/change-station.ts'
 import {
   acceptsRequestsFragment,
@@ -7,10 +5,12 @@ import {
   type NewRequest,
   submitRequest
 } from '../../engine/queue/requests.ts'
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { TooManyRequests } from '../../platform/runtime/errors.ts'
+import type { Reply } from '../../http/route.ts'
 import { uniqueIdPattern } from '../../model/songs/song.ts'
 import { dialectVary } from '../../model/station/public-headers.ts'
+import { limitKeyOf } from '../../platform/outbound/networks.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, type HandledRoute } from '../core/route.ts'

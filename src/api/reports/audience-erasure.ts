@@ -1,6 +1,6 @@
-import { batchLimit, removeInBatches } from '../../stores/db/batches.ts'
 import { choice } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
+import { batchLimit, removeInBatches } from '../../stores/db/batches.ts'
 import { recordAudit } from '../core/audit.ts'
 import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'

@@ -1,7 +1,7 @@
 import { formatDay, hourMs, openZone, type Zone } from '../../model/autodj/zone.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import { choice } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import { queryFilters } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'

@@ -1,10 +1,10 @@
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { nameOfSource } from '../../engine/listeners/flush-sessions.ts'
 import { maxSessionMs } from '../../engine/listeners/sessions.ts'
 import type { SourceKind } from '../../model/station/state.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { readCounting } from '../../stores/redis/listener-store.ts'
 import { readOpenSessions } from '../../stores/redis/session-store.ts'
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { ApiServices } from '../core/services.ts'
 import type { Period } from './report-period.ts'
 

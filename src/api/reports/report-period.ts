@@ -1,6 +1,6 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
 import type { StationRow } from '../core/route.ts'
 

@@ -1,5 +1,5 @@
-import type { ConnectedListener, ConnectedListeners } from '../../radio/connected-listeners.ts'
 import { text } from '../../model/fields/field.ts'
+import type { ConnectedListener, ConnectedListeners } from '../../radio/connected-listeners.ts'
 import { maySeeAddresses } from '../auth/access.ts'
 import { listSchema, pageParameters, pageWindow, parsePage, renderListReply } from '../core/list.ts'
 import { queryFilters } from '../core/parse.ts'

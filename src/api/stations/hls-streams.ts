@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 
-import type { Tx } from '../../stores/db/sql.ts'
 import {
   choice,
   custom,
@@ -14,9 +13,10 @@ import {
 } from '../../model/fields/field.ts'
 import type { Fields } from '../../model/fields/field.ts'
 import { namedValues } from '../../model/fields/named-values.ts'
+import { mountName as renderMountName } from '../../model/station/now-playing.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
-import { mountName as renderMountName } from '../../model/station/now-playing.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { openOperations, operationRoutes, type Operations } from '../core/resource-routes.ts'
 import {
@@ -207,7 +207,7 @@ export function streamRoutes<F extends Fields>(
   const all = openOperations(streams, hooks)
   const own = openOperations({ ...streams, only }, hooks)
   const operationsIn = ({ dialect }: ApiRequest) => (dialect === 'azuracast' ? own : all)
-  const operations: Operations = {
+  const operations: Operations<F> = {
     open: (query, request, services) => operationsIn(request).open(query, request, services),
     create: (request, services) => operationsIn(request).create(request, services),
     read: (request, services, id) => operationsIn(request).read(request, services, id),

@@ -1,5 +1,5 @@
-import { ApiError } from '../../platform/runtime/errors.ts'
 import { type AudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'

@@ -1,7 +1,7 @@
 import { bodySchema } from '../../model/fields/form.ts'
+import { renderStation } from '../../model/station/now-playing.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { renderStation } from '../../model/station/now-playing.ts'
 import { readServiceStatus, serviceStatusSchema } from '../broadcasting/services.ts'
 import { renderedFields } from '../core/resource-routes.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'

@@ -1,7 +1,7 @@
 import type { Reply } from '../../http/route.ts'
-import { ApiError } from '../../platform/runtime/errors.ts'
 import { readFreeBytes } from '../../library/storage/local.ts'
 import { capacityOf, formatSize, isFull, usedPercent } from '../../library/storage/size.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'

@@ -1,7 +1,16 @@
 import * as v from 'valibot'
 
+import {
+  choice,
+  custom,
+  flag,
+  integer,
+  problemText,
+  secret,
+  text,
+  webAddress
+} from '../../model/fields/field.ts'
 import { resetPolls } from '../../radio/polls/poll-rows.ts'
-import { choice, custom, flag, integer, problemText, secret, text, webAddress } from '../../model/fields/field.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'

@@ -1,9 +1,9 @@
 import { openZone } from '../../model/autodj/zone.ts'
-import { customFieldListFragment } from '../../stores/db/snapshots.ts'
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { choice } from '../../model/fields/field.ts'
 import { renderSong } from '../../model/station/now-playing.ts'
 import type { Song } from '../../model/station/state.ts'
+import { customFieldListFragment } from '../../stores/db/snapshots.ts'
+import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import {

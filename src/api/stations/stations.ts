@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import { addMissingPollRows, resetPolls } from '../../radio/polls/poll-rows.ts'
-import type { Tx } from '../../stores/db/sql.ts'
-import { defaultMountPath } from '../../stores/db/stations.ts'
+import { scheduleEndByClock, endPlayOfDisabledStation } from '../../engine/playouts/commands.ts'
+import { refillQueue } from '../../engine/queue/queue.ts'
+import { markStationDeleted } from '../../engine/station-removal.ts'
 import {
   choice,
   custom,
@@ -16,16 +16,16 @@ import {
   text,
   webAddress
 } from '../../model/fields/field.ts'
-import { scheduleEndByClock, endPlayOfDisabledStation } from '../../engine/playouts/commands.ts'
-import { refillQueue } from '../../engine/queue/queue.ts'
-import { markStationDeleted } from '../../engine/station-removal.ts'
-import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   makeShortName,
   maxShortNameLength,
   shortNamePattern,
   shortNameCharacters
 } from '../../model/station/short-name.ts'
+import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { addMissingPollRows, resetPolls } from '../../radio/polls/poll-rows.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { defaultMountPath } from '../../stores/db/stations.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'

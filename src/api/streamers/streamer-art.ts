@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'

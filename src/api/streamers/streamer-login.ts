@@ -2,15 +2,15 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { type ScheduleItem, windowAt } from '../../model/autodj/schedule.ts'
 import { openZone } from '../../model/autodj/zone.ts'
-import type { Sql } from '../../stores/db/sql.ts'
-import { shownDjName, sourceUsername } from '../../stores/db/stations.ts'
 import { sealingPurpose } from '../../model/fields/field.ts'
 import { limitKeyOf } from '../../platform/outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { nameKey } from '../../platform/text/name-key.ts'
-import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
+import type { Sql } from '../../stores/db/sql.ts'
+import { shownDjName, sourceUsername } from '../../stores/db/stations.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import { openTurns } from '../auth/password-turns.ts'
+import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
 import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
 
 export interface Credentials {

@@ -1,5 +1,5 @@
-import { webhookTestKey } from '../../stores/redis/keys.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { webhookTestKey } from '../../stores/redis/keys.ts'
 import { logContentsSchema } from '../broadcasting/logs.ts'
 import { type ApiRoute, apiRoute, json } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'

@@ -1,7 +1,7 @@
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { changeStation } from '../../engine/change-station.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { findMissingConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
 import { addGenerated, isSecret, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 
-import { resolveAlert } from '../../stores/db/notifications.ts'
 import { choice, fixed, flag, readOnly, listOf, problemText, text } from '../../model/fields/field.ts'
 import { namedChanges, type NamedValue, namedValueSchema } from '../../model/fields/named-values.ts'
+import { type Trigger, triggers } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { type Trigger, triggers } from '../../model/station/triggers.ts'
+import { resolveAlert } from '../../stores/db/notifications.ts'
 import {
   mergeConfig,
   findMissingConfig,

@@ -1,12 +1,12 @@
-import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../../config.ts'
+import { formatSize } from '../../library/storage/size.ts'
 import { type CommandContext, reportInterruption } from '../../platform/process/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../../platform/process/command-line.ts'
 import { openPhaseProgress } from '../../platform/process/phase-progress.ts'
-import { formatSize } from '../../library/storage/size.ts'
 import { readKeyToSave, saveKey } from '../../upkeep/archives/keep-secrets-key.ts'
 import type { ArchiveResult } from '../../upkeep/archives/write-archive.ts'
 import { writeBackup } from '../../upkeep/archives/write-backup.ts'
+import { withCommandDatabase } from '../command-database.ts'
 
 /** A statement may copy a table of many gigabytes. */
 export const copySeconds = 24 * 3_600

@@ -1,11 +1,15 @@
-import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 import { assertNotInUse } from '../../upkeep/archives/empty-database.ts'
-import { findCredentials, type RecordWithCredentials, removeCredentials } from '../../upkeep/archives/forget-credentials.ts'
+import {
+  findCredentials,
+  type RecordWithCredentials,
+  removeCredentials
+} from '../../upkeep/archives/forget-credentials.ts'
+import { withCommandDatabase } from '../command-database.ts'
 
 const usage = 'usage: npm run forget-credentials -- [--yes]'
 

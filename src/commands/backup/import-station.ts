@@ -1,11 +1,11 @@
 import type { BlockList } from 'node:net'
 
+import { OperatorError } from '../../platform/runtime/errors.ts'
 import { addMissingPollRows } from '../../radio/polls/poll-rows.ts'
 import { listMigrations } from '../../stores/db/migrate.ts'
 import { assertShortName } from '../../stores/db/named-stations.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { repeatUpgradeSteps } from '../../stores/db/upgrade-step.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
 import type { BackupHeader } from '../../upkeep/archives/contents.ts'
 import { headerPath, manifestPath } from '../../upkeep/archives/contents.ts'
 import { findPathProblem, openStationFiles, type WrittenFiles } from '../../upkeep/archives/data-files.ts'

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 
+import { isVerifiableHash } from '../../api/auth/passwords.ts'
+import { audioExtensions } from '../../library/uploads/station-audio.ts'
 import {
   choice,
   columnOf,
@@ -12,11 +14,9 @@ import {
   limitElements,
   problemText
 } from '../../model/fields/field.ts'
-import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
-import { isVerifiableHash } from '../../api/auth/passwords.ts'
 import { parseLibraryPath } from '../../model/songs/library-path.ts'
 import { cleanLine, cleanLines } from '../../model/songs/song.ts'
-import { audioExtensions } from '../../library/uploads/station-audio.ts'
+import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 
 /*
  * What the columns of an exported station may hold. Columns that the REST API writes have its rules; the others have

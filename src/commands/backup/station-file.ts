@@ -1,11 +1,16 @@
+import { defaultFolder, findMediaFolder } from '../../library/storage/media-folder.ts'
 import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { defaultFolder, findMediaFolder } from '../../library/storage/media-folder.ts'
-import { type BackupManifest, manifestPath, openFilesSummary, type TableSummary } from '../../upkeep/archives/contents.ts'
+import {
+  type BackupManifest,
+  manifestPath,
+  openFilesSummary,
+  type TableSummary
+} from '../../upkeep/archives/contents.ts'
 import { type FileToBackUp, findFilesBelow } from '../../upkeep/archives/data-files.ts'
 import { dumpTable, inSnapshot, readTables, writeHeader } from '../../upkeep/archives/dump-tables.ts'
-import { columnNamesOf, exportedPath, isOutside, type StationTable, stationTables } from './station-tables.ts'
 import { type ArchiveResult, writeArchive } from '../../upkeep/archives/write-archive.ts'
+import { columnNamesOf, exportedPath, isOutside, type StationTable, stationTables } from './station-tables.ts'
 
 export interface ExportOptions {
   /** The id or short name. */

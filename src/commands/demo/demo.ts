@@ -1,13 +1,13 @@
 import { access, constants, readdir } from 'node:fs/promises'
 
 import type { Config } from '../../config.ts'
+import { noCuePoints } from '../../model/songs/cue-points.ts'
+import type { ImportedSong } from '../../model/songs/song.ts'
+import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import { findMediaIds, findOrCreatePlaylist, upsertMedia } from '../../stores/db/library/media-rows.ts'
 import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { insertStation } from '../../stores/db/stations.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { noCuePoints } from '../../model/songs/cue-points.ts'
-import type { ImportedSong } from '../../model/songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
 
 /** Checks that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError`. */

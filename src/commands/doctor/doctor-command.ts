@@ -1,12 +1,12 @@
-import { checkInstallation, checkStopped } from '../../upkeep/checks/check-installation.ts'
-import { type Finding, problem, renderFindings, warning } from '../../upkeep/checks/finding.ts'
-import { type CommandStores, findCommandStores } from '../command-database.ts'
 import { type Config, parseConfig } from '../../config.ts'
 import { findMistypedVariables } from '../../mistyped-variables.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine } from '../../platform/process/command-line.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
 import { fullVersion } from '../../platform/process/program-files.ts'
+import { OperatorError } from '../../platform/runtime/errors.ts'
+import { checkInstallation, checkStopped } from '../../upkeep/checks/check-installation.ts'
+import { type Finding, problem, renderFindings, warning } from '../../upkeep/checks/finding.ts'
+import { type CommandStores, findCommandStores } from '../command-database.ts'
 
 const usage = 'usage: npm run doctor -- [--json]'
 

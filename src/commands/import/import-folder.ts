@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
 
 import type { Config } from '../../config.ts'
-import { openSql } from '../../stores/db/sql.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
+import { openSql } from '../../stores/db/sql.ts'
 
 /** Imports MEDIA_DIR into the station's playlist `Rotation`, in the background. Errors are logged. */
 export async function importFolder(

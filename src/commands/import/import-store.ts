@@ -1,10 +1,10 @@
 import type { Config } from '../../config.ts'
-import type { Sql } from '../../stores/db/sql.ts'
-import { ApiError, OperatorError } from '../../platform/runtime/errors.ts'
-import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
-import { openSecrets } from '../../stores/secrets/secrets.ts'
 import { StorageFault } from '../../library/storage/fault.ts'
 import { type MediaStore, openMediaStore } from '../../library/uploads/media-store.ts'
+import { ApiError, OperatorError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
+import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
+import { openSecrets } from '../../stores/secrets/secrets.ts'
 
 /**
  * Opens the media storage of a station for a command. Throws an `OperatorError` if it cannot be used, and if DATA_DIR

@@ -1,6 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 
+import { readAudioFile } from '../../library/media/audio-file.ts'
+import { checkPaths, resolveRoots, scan, type ScannedItem } from '../../library/media/scan.ts'
+import { UnusableFileError } from '../../library/media/unusable-file.ts'
+import { storedPath } from '../../library/storage/media-folder.ts'
+import type { MediaStore } from '../../library/uploads/media-store.ts'
+import { buildRemoteSong } from '../../model/songs/remote-list.ts'
+import type { ImportedSong } from '../../model/songs/song.ts'
+import { nameForms, nameKey } from '../../platform/text/name-key.ts'
 import {
   type Artwork,
   findMedia,
@@ -12,16 +20,8 @@ import {
   upsertMedia
 } from '../../stores/db/library/media-rows.ts'
 import { appendEntries } from '../../stores/db/library/playlist-entries.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
-import { readAudioFile } from '../../library/media/audio-file.ts'
-import { checkPaths, resolveRoots, scan, type ScannedItem } from '../../library/media/scan.ts'
-import { UnusableFileError } from '../../library/media/unusable-file.ts'
-import { nameForms, nameKey } from '../../platform/text/name-key.ts'
-import { buildRemoteSong } from '../../model/songs/remote-list.ts'
-import type { ImportedSong } from '../../model/songs/song.ts'
-import { storedPath } from '../../library/storage/media-folder.ts'
-import type { MediaStore } from '../../library/uploads/media-store.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { copyInto, describeCopyError, innerPath } from './take-in.ts'
 
 const noCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }

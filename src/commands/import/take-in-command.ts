@@ -1,9 +1,9 @@
-import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../../config.ts'
-import type { Sql } from '../../stores/db/sql.ts'
+import { formatSize } from '../../library/storage/size.ts'
 import type { CommandContext } from '../../platform/process/command-context.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
-import { formatSize } from '../../library/storage/size.ts'
+import type { Sql } from '../../stores/db/sql.ts'
+import { withCommandDatabase } from '../command-database.ts'
 import { openImportStore } from './import-store.ts'
 import { assertRoom, measureTakeIn, takeInSongs } from './take-in.ts'
 

@@ -1,9 +1,9 @@
-import { withConnection } from '../command-database.ts'
 import { parseConfig } from '../../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
 import { listMigrations, migrate, migrationSeconds } from '../../stores/db/migrate.ts'
+import { withConnection } from '../command-database.ts'
 
 const usage = 'usage: npm run migrate'
 

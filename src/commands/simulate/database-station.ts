@@ -1,8 +1,8 @@
+import { readSimulationStart } from '../../engine/queue/simulation-start.ts'
 import type { SimulatedStation } from '../../model/autodj/simulation/run.ts'
+import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { readSimulationStart } from '../../engine/queue/simulation-start.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import type { SimulateArguments } from './arguments.ts'
 
 /** Settings that differ from those of the station; null: no difference. */

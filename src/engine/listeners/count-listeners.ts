@@ -1,15 +1,16 @@
-import { reports } from '../../platform/metrics/engine.ts'
-import {
-  type CountsReport,
-  reportCounts,
-  type ReportOutcome
-} from '../../stores/redis/listener-store.ts'
-import { ApiError, type FieldError } from '../../platform/runtime/errors.ts'
 import type { ListenerCount } from '../../model/station/state.ts'
+import { reports } from '../../platform/metrics/engine.ts'
+import { ApiError, type FieldError } from '../../platform/runtime/errors.ts'
+import { type CountsReport, reportCounts, type ReportOutcome } from '../../stores/redis/listener-store.ts'
 import { publishStation } from '../publish.ts'
 import type { PlayoutServices } from '../services.ts'
 import { flushInBackground } from './flush-counts.ts'
-import { computeIdentityChanges, type CountWithKind, forgetIdentities, type SourceCount } from './identities.ts'
+import {
+  computeIdentityChanges,
+  type CountWithKind,
+  forgetIdentities,
+  type SourceCount
+} from './identities.ts'
 import type { SessionReport } from './sessions.ts'
 
 /** The lists of sources in a report, with the kind of their sources. */

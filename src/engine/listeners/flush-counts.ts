@@ -1,8 +1,9 @@
+import { forEachStation, forStationsTogether } from '../../platform/isolation/for-each-station.ts'
+import { flushedStations } from '../../platform/metrics/engine.ts'
+import { openCoalescer } from '../../platform/runtime/coalesce.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { readSnapshots } from '../../stores/db/snapshots.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { forEachStation, forStationsTogether } from '../../platform/isolation/for-each-station.ts'
-import { flushedStations } from '../../platform/metrics/engine.ts'
 import {
   acquireFlushLease,
   type CountEvent,
@@ -12,7 +13,6 @@ import {
   type UnflushedStation
 } from '../../stores/redis/listener-store.ts'
 import { findUnflushedShards } from '../../stores/redis/shard-commands.ts'
-import { openCoalescer } from '../../platform/runtime/coalesce.ts'
 import { writeEvent } from '../../webhooks/outbox.ts'
 import { dispatchDeliveries } from '../committed-changes.ts'
 import type { PlayoutServices } from '../services.ts'

@@ -1,6 +1,6 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
 import { parseUrl } from '../../platform/outbound/networks.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import {
   type EndedSession,

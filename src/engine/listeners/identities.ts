@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import type { ListenerCount, SourceKind } from '../../model/station/state.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { readConnected, readCounting, type ReportedCount } from '../../stores/redis/listener-store.ts'
 import { readOpenSessions, renderDetails, type SessionChanges } from '../../stores/redis/session-store.ts'
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { PlayoutServices } from '../services.ts'
 import type { KnownIdentities } from './identity-cache.ts'
 import {

@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { advancePlay } from '../advance.ts'
 import type { StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'

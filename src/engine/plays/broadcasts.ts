@@ -1,5 +1,5 @@
-import type { Tx } from '../../stores/db/sql.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { advance } from '../advance.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'

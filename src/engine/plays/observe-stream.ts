@@ -1,5 +1,5 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { changeStation } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
 import { recordDjDisconnect } from './broadcasts.ts'

@@ -1,7 +1,7 @@
-import { onAirOf } from '../../stores/db/library/cue-columns.ts'
-import type { Tx } from '../../stores/db/sql.ts'
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
 import { songId, songText } from '../../model/songs/song.ts'
+import { onAirOf } from '../../stores/db/library/cue-columns.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 import type { OpenPlay, StationFacts } from '../rows.ts'
 

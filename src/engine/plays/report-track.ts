@@ -1,7 +1,7 @@
 import type { Library } from '../../model/autodj/library.ts'
-import type { Tx } from '../../stores/db/sql.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { readQueueContext } from '../queue-context.ts'
 import { raiseLibraryVersion, recordPlayChange } from '../queue/libraries.ts'

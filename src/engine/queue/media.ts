@@ -1,7 +1,7 @@
+import { completeCuePoints, type CuePoints } from '../../model/songs/cue-points.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import { cueCacheKeyOf, cuesOf, cuesToRow, onAirOf } from '../../stores/db/library/cue-columns.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { ApiError } from '../../platform/runtime/errors.ts'
-import { completeCuePoints, type CuePoints } from '../../model/songs/cue-points.ts'
 import type { StationChange } from '../change-station.ts'
 import { refillQueue } from './queue.ts'
 

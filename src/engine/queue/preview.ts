@@ -1,7 +1,7 @@
 import { simulate, type SimulatedPlay } from '../../model/autodj/simulate.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { readQueueContextUnlocked } from '../queue-context.ts'
 import { nextPlayAtMs } from '../rows.ts'
 

@@ -10,7 +10,6 @@ import {
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationFacts } from '../rows.ts'
 import { cacheLibrary, findCachedLibrary, type LibraryCache } from './libraries.ts'
-import type { StationLibrary } from './packed-library.ts'
 import {
   type CachedPast,
   extendPast,
@@ -19,6 +18,7 @@ import {
   markProvisional,
   trimPast
 } from './library-past.ts'
+import type { StationLibrary } from './packed-library.ts'
 
 /** A station with the version of its library. */
 export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof LookBackSettings>

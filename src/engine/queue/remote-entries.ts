@@ -1,6 +1,6 @@
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
 import { generateUniqueId, addressSongId, type ImportedSong } from '../../model/songs/song.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 
 /*

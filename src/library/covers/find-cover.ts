@@ -1,12 +1,12 @@
 import type { BlockList } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type Artwork, createArtwork } from '../../stores/db/library/media-rows.ts'
+import { detectImageType } from '../../model/songs/image-type.ts'
 import { FetchFault, guardedFetch, type GuardedResponse } from '../../platform/outbound/guarded-fetch.ts'
 import { parseUrl, toNetworkList } from '../../platform/outbound/networks.ts'
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts'
 import { version } from '../../platform/process/program-files.ts'
-import { detectImageType } from '../../model/songs/image-type.ts'
+import { type Artwork, createArtwork } from '../../stores/db/library/media-rows.ts'
 import { buildSearchUrl, parseReleaseGroups, type SearchedSong } from './search.ts'
 
 /** The services that covers come from. URLs have no trailing slash. */

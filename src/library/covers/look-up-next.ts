@@ -1,6 +1,6 @@
-import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { changeStation } from '../../engine/change-station.ts'
 import type { PlayoutServices } from '../../engine/services.ts'
+import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { withJitter } from '../../platform/runtime/repeat.ts'
 import { isStoreAway } from '../../platform/runtime/store-errors.ts'

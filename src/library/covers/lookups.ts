@@ -1,6 +1,6 @@
+import { generateUniqueId } from '../../model/songs/song.ts'
 import { type Artwork, insertArtwork } from '../../stores/db/library/media-rows.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { generateUniqueId } from '../../model/songs/song.ts'
 
 /** A song on air whose lookup is due. Title and artists are also the keys of `src/model/songs/duplicate-keys.ts`. */
 export interface DueSong {

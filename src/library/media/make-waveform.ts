@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
+import { builtFile } from '../../platform/process/program-files.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { codeOf } from '../../platform/runtime/errors.ts'
-import { builtFile } from '../../platform/process/program-files.ts'
 import type { Waveform } from './peaks.ts'
 
 /** A file, which must be inside one of the real paths `realRoots`. */

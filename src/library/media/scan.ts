@@ -2,13 +2,13 @@ import type { Dirent } from 'node:fs'
 import { access, constants, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 
-import { isInsideRoots, openInside } from '../../platform/runtime/contained-files.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { nameForms } from '../../platform/text/name-key.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
 import { maxPathBytes } from '../../model/songs/library-path.ts'
 import { resolveLocation } from '../../model/songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../../model/songs/playlist-file.ts'
+import { isInsideRoots, openInside } from '../../platform/runtime/contained-files.ts'
+import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { nameForms } from '../../platform/text/name-key.ts'
 
 /**
  * An audio file by its real path, a URL from a playlist, or an item that cannot be imported. `occurrence` is how often

@@ -1,10 +1,10 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { codeOf } from '../../platform/runtime/errors.ts'
 import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { resolveMediaFolder } from './media-folder.ts'
 
 const fileSystemMs = 5_000

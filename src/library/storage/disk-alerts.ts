@@ -3,10 +3,10 @@ import { hostname } from 'node:os'
 
 import pLimit from 'p-limit'
 
-import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import { diskFree, diskSize } from '../../platform/metrics/alerts.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
+import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { unlessAborted } from './fault.ts'
 import { formatSize } from './size.ts'
 

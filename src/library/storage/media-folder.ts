@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
 
-import type { Tx } from '../../stores/db/sql.ts'
 import { isWebUrl } from '../../platform/outbound/networks.ts'
 import { resolveExisting, resolveInside } from '../../platform/runtime/contained-files.ts'
 import { nameForms } from '../../platform/text/name-key.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { allowedRoots } from './record.ts'
 
 /** The folders in which local storage may lie. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { columnOf, sealingPurpose } from '../../model/fields/field.ts'
+import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { StorageAdapter, StorageLocation } from './location.ts'
 
 const blankFields = {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 
-import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { builtFile } from '../../platform/process/program-files.ts'
+import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { StorageFault, type StorageFaultReason, throwIfAborted, unlessAborted } from './fault.ts'
 import { checkLocal, measureLocal } from './local.ts'
 import type { StorageLocation } from './location.ts'

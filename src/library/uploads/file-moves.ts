@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
 import { nameKey } from '../../platform/text/name-key.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { StorageFault } from '../storage/fault.ts'
 import { storedPath } from '../storage/media-folder.ts'
 import { type MediaStore, openMediaStore } from './media-store.ts'

@@ -1,7 +1,7 @@
-import { type Artwork, findMediaIds, insertArtwork, upsertMedia } from '../../stores/db/library/media-rows.ts'
-import type { AudioFile } from '../media/audio-file.ts'
 import type { StationChange } from '../../engine/change-station.ts'
 import { markPartsOf, updateQueuedDurations } from '../../engine/queue/media.ts'
+import { type Artwork, findMediaIds, insertArtwork, upsertMedia } from '../../stores/db/library/media-rows.ts'
+import type { AudioFile } from '../media/audio-file.ts'
 import type { StoredFile } from '../storage/file-store.ts'
 
 /** What was read of a stored file. */

@@ -1,11 +1,11 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
+import { changeStation } from '../../engine/change-station.ts'
+import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { readInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
-import { changeStation } from '../../engine/change-station.ts'
-import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
 import { defaultFolder } from '../storage/media-folder.ts'
 import { uploadsFolder } from './content.ts'

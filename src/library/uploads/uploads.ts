@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import { ApiError, type ErrorKind, fieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { findFile } from '../storage/file-store.ts'
 import { readFreeBytes } from '../storage/local.ts'
 import { receivedBytes, removeContent, uploadsFolder } from './content.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Dialect } from '../../model/station/dialect.ts'
 import type { CachedResponse } from '../../model/station/document.ts'
 import type { StationListing } from '../../model/station/live-view.ts'
@@ -14,7 +13,13 @@ import {
   renderLine,
   renderNowPlaying
 } from '../../model/station/now-playing.ts'
-import { isOnline, type ListenerCounts, newestRevision, type StationState } from '../../model/station/state.ts'
+import {
+  isOnline,
+  type ListenerCounts,
+  newestRevision,
+  type StationState
+} from '../../model/station/state.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { compressState, decompressState } from './compressed-state.ts'
 
 /** Fields of a station that are readable while its state is compressed. */

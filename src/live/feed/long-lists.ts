@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
-import { Overloaded } from '../../platform/runtime/errors.ts'
-import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import type { Dialect } from '../../model/station/dialect.ts'
 import type { LongList } from '../../model/station/live-view.ts'
+import { Overloaded } from '../../platform/runtime/errors.ts'
+import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import { engineSeconds, type LiveStation, openHash } from './live-station.ts'
 
 /** Length of a time slice in which documents are rendered. */

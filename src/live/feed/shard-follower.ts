@@ -1,10 +1,10 @@
+import { isStaleIdentity, type StationIdentity, type StationState } from '../../model/station/state.ts'
+import type { Trigger } from '../../model/station/triggers.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import type { StationMessage } from '../../stores/redis/messages.ts'
 import { isOfNewerRelease, parsePosition, type StoredPosition } from '../../stores/redis/positions.ts'
 import { readChangedSince, readPositions, readStates } from '../../stores/redis/station-store.ts'
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { isStaleIdentity, type StationIdentity, type StationState } from '../../model/station/state.ts'
-import type { Trigger } from '../../model/station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
 

@@ -48,7 +48,11 @@ export function findBestTracks(query: TrackQuery) {
       continue
     }
     let artistMs = -Infinity
-    for (let each = index === 0 ? 0 : valueAt(artistsEnd, index - 1); each < valueAt(artistsEnd, index); each++)
+    for (
+      let each = index === 0 ? 0 : valueAt(artistsEnd, index - 1);
+      each < valueAt(artistsEnd, index);
+      each++
+    )
       artistMs = Math.max(artistMs, recent.artists.get(valueAt(artists, each)) ?? -Infinity)
     if (artistMs === -Infinity) {
       keepBetter(best[1], index, 0, orderKey)

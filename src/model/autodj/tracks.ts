@@ -113,7 +113,7 @@ function orderById(ids: IdColumn): Int32Array | null {
 /** Flags repeated values of a column, except the first of each. */
 function flagDuplicates(column: IdColumn): Uint8Array | null {
   // Sorting numbers takes a tenth of the time of a set of them.
-  const sorted = column.slice().sort()
+  const sorted = column.toSorted()
   if (sorted.every((value, index) => index === 0 || value !== sorted[index - 1])) return null
   const known = new Set<number>()
   const flags = Uint8Array.from(column, value => {

@@ -1,5 +1,5 @@
-import { decodeForeignLines } from '../../platform/text/foreign-text.ts'
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
+import { decodeForeignLines } from '../../platform/text/foreign-text.ts'
 import { cleanLine, maxLengths, songText, type SongTags, toDurationMs } from './song.ts'
 
 /** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http'
 
 import { isSupervised } from '../process/children.ts'
+import { assertPortIsFree } from '../process/ports.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
-import { assertPortIsFree } from '../process/ports.ts'
 import { answerParent } from './child-metrics.ts'
 import { measureProcess } from './process.ts'
 import { registry } from './registry.ts'

@@ -3,9 +3,9 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { type BlockList, isIP, type Socket } from 'node:net'
 
+import { version } from '../process/program-files.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { codeOf } from '../runtime/errors.ts'
-import { version } from '../process/program-files.ts'
 import { checkUrl, forbiddenAddressProblem, hostOf, isForbiddenAddress, resolveAddresses } from './guard.ts'
 import { findProxy, openTunnelAgent, ProxyFault } from './proxy.ts'
 

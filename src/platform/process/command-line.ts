@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-import type { CommandContext } from './command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** The command line of a command: its usage in one line, and its options. */
 export function openCommandLine<const Options extends NonNullable<ParseArgsConfig['options']>>(

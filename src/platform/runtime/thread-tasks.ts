@@ -1,7 +1,7 @@
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
-import { withDeadline } from './deadline.ts'
 import { builtFile } from '../process/program-files.ts'
+import { withDeadline } from './deadline.ts'
 
 /** The tasks of a thread and their answers, which are cloned. */
 export interface ThreadProtocol {

@@ -1,7 +1,7 @@
 import { ApiError } from '../runtime/errors.ts'
+import { runInTimeSlices } from '../runtime/time-slices.ts'
 import { decodeForeignDocument, decodeUtf8InSlices } from './foreign-text.ts'
 import { JsonProblem, maxJsonDepth, maxJsonMembers, maxTokenLength, parseJsonInParts } from './json-parts.ts'
-import { runInTimeSlices } from '../runtime/time-slices.ts'
 
 /**
  * The most values in a body, unless its route takes more. Parsing and validating this many takes some 20 ms, in which

@@ -15,9 +15,9 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import * as v from 'valibot'
 
+import { fullVersion } from '../process/program-files.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
-import { fullVersion } from '../process/program-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import type { SpanExporter, Traceparent } from './spans.ts'
 

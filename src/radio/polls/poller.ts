@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events'
 
 import pLimit from 'p-limit'
 
+import type { PlayoutServices } from '../../engine/services.ts'
 import { forStationsTogether, isolate } from '../../platform/isolation/for-each-station.ts'
 import { pollDuration, polls as counts, pollsInFlight } from '../../platform/metrics/polls.ts'
-import type { PlayoutServices } from '../../engine/services.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { DescribeListener } from '../listener-details.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
+import { fullVersion } from '../../platform/process/program-files.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTime } from '../../platform/runtime/engine-time.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
-import { fullVersion } from '../../platform/process/program-files.ts'
 import type { Sql } from './sql.ts'
 
 /** Knows the other processes that use the same Postgres and Redis. */

@@ -1,9 +1,9 @@
 import { type JobsOptions, Queue } from 'bullmq'
 import * as v from 'valibot'
 
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { deliverQueue } from '../redis/keys.ts'
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 
 /** A job that sends the due deliveries of a web hook. Deliveries are in Postgres; the relay adds lost jobs again. */
 export const deliverJobSchema = v.object({ webhookId: v.pipe(v.number(), v.integer()) })

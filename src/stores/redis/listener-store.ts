@@ -1,5 +1,5 @@
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { ListenerCount, PlayCounts, SourceKind } from '../../model/station/state.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from './connection.ts'
 import { countingKey, flushingKey, identitiesKey, shardOf, unflushedKey } from './keys.ts'
 import type { SessionChanges } from './session-store.ts'

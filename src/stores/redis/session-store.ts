@@ -2,7 +2,6 @@ import type { SourceKind } from '../../model/station/state.ts'
 import type { RedisClient } from './connection.ts'
 import { endedSessionsKey, openSessionsKey } from './keys.ts'
 
-
 /*
  * Sessions of listeners. While a listener is connected, the session is in a hash, by the source and a token that is
  * made of the salted hash of the listener. `countListeners-10.lua` moves those that ended, without the token, to a

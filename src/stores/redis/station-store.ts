@@ -1,6 +1,6 @@
-import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { type CountsBasis, newestRevision, type StationState } from '../../model/station/state.ts'
 import type { Trigger } from '../../model/station/triggers.ts'
+import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient, ScriptKeys } from './connection.ts'
 import {
   changedKey,

@@ -3,9 +3,9 @@ import { open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Sql } from '../db/sql.ts'
 import { createDataDir } from '../../platform/process/create-data-dir.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../db/sql.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 
 const hexDigits = 64

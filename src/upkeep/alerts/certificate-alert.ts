@@ -1,7 +1,7 @@
-import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import { certificateEnd } from '../../platform/metrics/alerts.ts'
 import { readCertificateEnd } from '../../platform/outbound/certificate.ts'
+import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 
 const fact = 'certificate'
 const dayMs = 86_400_000

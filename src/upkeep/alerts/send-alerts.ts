@@ -2,11 +2,11 @@ import type { BlockList } from 'node:net'
 
 import * as v from 'valibot'
 
-import { readInstallationSettings } from '../../stores/db/installation-settings.ts'
-import type { Sql } from '../../stores/db/sql.ts'
 import { FetchFault, guardedFetch } from '../../platform/outbound/guarded-fetch.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { readInstallationSettings } from '../../stores/db/installation-settings.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { Mailer } from '../../webhooks/deliveries/mailer.ts'
 import { signatureHeaders } from '../../webhooks/types/signature.ts'
 import { alertContent, renderAlertBody, renderAlertMail, type Sender } from './alert-message.ts'

@@ -4,10 +4,10 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import { isInsideRoots, resolveInside } from '../../platform/runtime/contained-files.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import type { TarFile } from '../../platform/runtime/tar-files.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import type { BackupHeader } from './contents.ts'
 
 /*

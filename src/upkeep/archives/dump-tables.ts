@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
 import { version } from '../../platform/process/program-files.ts'
+import { OperatorError } from '../../platform/runtime/errors.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { ArchiveWriter } from './archive-writer.ts'
 import {
   backupFormat,

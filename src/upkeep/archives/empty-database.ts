@@ -1,5 +1,5 @@
-import type { Tx } from '../../stores/db/sql.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 
 /** Processes that write, by their names in `pg_stat_activity`. */
 const writers = '^cuewire (server|workers|start|import|migration)'

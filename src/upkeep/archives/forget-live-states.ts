@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path'
 
 import { Cluster, type Redis } from 'ioredis'
 
+import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { checkRedis } from '../../stores/redis/check-redis.ts'
 import { openRedis } from '../../stores/redis/connection.ts'
-import { withDeadline } from '../../platform/runtime/deadline.ts'
 
 const patterns = ['cuewire:*', '*{cuewire}*']
 const connectMs = 10_000

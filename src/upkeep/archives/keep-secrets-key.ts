@@ -1,8 +1,8 @@
 import { constants, copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import type { Sql } from '../../stores/db/sql.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { secretsKeyPattern, isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 
 interface KeyPlace {

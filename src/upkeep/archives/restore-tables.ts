@@ -1,7 +1,7 @@
+import { OperatorError } from '../../platform/runtime/errors.ts'
 import { type CopyIn, openCopyIn } from '../../stores/db/copy-in.ts'
 import { listMigrations, runMigrations } from '../../stores/db/migrate.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
 import { type BackupHeader, type BackupManifest, openTableSummary, type TableSummary } from './contents.ts'
 import { readTables, useCopyFormat } from './dump-tables.ts'
 import { assertNotInUse, emptyDatabase, type NotEmptyPolicy } from './empty-database.ts'

@@ -1,5 +1,5 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 
 /**
  * Turns an error of Postgres about a row, such as a violated constraint, into one line that names table and column.

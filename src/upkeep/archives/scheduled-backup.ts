@@ -3,10 +3,10 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import type { FileStore } from '../../library/storage/file-store.ts'
+import { builtFile } from '../../platform/process/program-files.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { builtFile } from '../../platform/process/program-files.ts'
-import type { FileStore } from '../../library/storage/file-store.ts'
 import { failedFact, noteBackup } from './missing-backup.ts'
 
 export interface ScheduledBackupDeps {

@@ -1,5 +1,5 @@
-import { warnedDays } from '../alerts/certificate-alert.ts'
 import { readCertificateEnd } from '../../platform/outbound/certificate.ts'
+import { warnedDays } from '../alerts/certificate-alert.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 const dayMs = 86_400_000

@@ -1,7 +1,7 @@
-import type { CheckedSettings } from './checked-settings.ts'
 import { access, constants } from 'node:fs/promises'
 
 import { readCountries } from '../../radio/countries.ts'
+import type { CheckedSettings } from './checked-settings.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 /** Checks the files that variables name, and variables that belong together. */

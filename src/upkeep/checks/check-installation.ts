@@ -1,13 +1,16 @@
-import type { CheckedSettings } from './checked-settings.ts'
 import { isAbsolute, join, resolve } from 'node:path'
 
+import { findBackupStorageProblem } from '../../library/storage/backup-storage.ts'
+import { fullVersion } from '../../platform/process/program-files.ts'
+import { OperatorError } from '../../platform/runtime/errors.ts'
+import { reasonOf, toOperatorError } from '../../platform/runtime/store-errors.ts'
 import { readInstallationSettings } from '../../stores/db/installation-settings.ts'
 import { openSql, type Sql } from '../../stores/db/sql.ts'
-import { assertSameMajor, findPostgresBinaries, readClusterMajor } from '../../stores/embedded/postgres-cluster.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
-import { fullVersion } from '../../platform/process/program-files.ts'
-import { reasonOf, toOperatorError } from '../../platform/runtime/store-errors.ts'
-import { findBackupStorageProblem } from '../../library/storage/backup-storage.ts'
+import {
+  assertSameMajor,
+  findPostgresBinaries,
+  readClusterMajor
+} from '../../stores/embedded/postgres-cluster.ts'
 import { checkBaseUrl } from './check-base-url.ts'
 import { checkCertificate } from './check-certificate.ts'
 import { checkConfiguration } from './check-configuration.ts'
@@ -16,6 +19,7 @@ import { checkPorts, checkPortsOfStarts } from './check-ports.ts'
 import { checkDatabase } from './check-postgres.ts'
 import { judgeProcesses } from './check-processes.ts'
 import { checkRedisServer, type RedisCheck } from './check-redis-server.ts'
+import type { CheckedSettings } from './checked-settings.ts'
 import { type Finding, ok, problem, problemOf, skipped, warning } from './finding.ts'
 import { type ProcessKind, readProcesses } from './running-processes.ts'
 import { judgeServerSettings, withServerSettings } from './server-settings.ts'

@@ -1,9 +1,9 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
+import { formatSize } from '../../library/storage/size.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { codeOf } from '../../platform/runtime/errors.ts'
-import { formatSize } from '../../library/storage/size.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 const fileSystemMs = 5_000

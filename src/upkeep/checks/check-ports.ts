@@ -1,7 +1,7 @@
-import type { CheckedSettings } from './checked-settings.ts'
-import { AdvisedError } from '../../platform/runtime/errors.ts'
 import { assertPortIsFree } from '../../platform/process/ports.ts'
+import { AdvisedError } from '../../platform/runtime/errors.ts'
 import { isRunning } from './check-processes.ts'
+import type { CheckedSettings } from './checked-settings.ts'
 import { type Finding, ok, problem } from './finding.ts'
 import type { ProcessKind } from './running-processes.ts'
 

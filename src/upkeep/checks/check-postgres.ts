@@ -1,12 +1,15 @@
-import type { CheckedSettings } from './checked-settings.ts'
-import { checkPostgres, postgresPlace } from '../../stores/db/connections/check-postgres.ts'
-import { findConnectionShortage, findPoolerShortageOfAll } from '../../stores/db/connections/connection-budget.ts'
-import { listMigrations } from '../../stores/db/migrate.ts'
-import type { Sql } from '../../stores/db/sql.ts'
-import { findNamePairs } from '../../stores/db/library/stored-names.ts'
 import { fullVersion } from '../../platform/process/program-files.ts'
 import { toOperatorError } from '../../platform/runtime/store-errors.ts'
+import { checkPostgres, postgresPlace } from '../../stores/db/connections/check-postgres.ts'
+import {
+  findConnectionShortage,
+  findPoolerShortageOfAll
+} from '../../stores/db/connections/connection-budget.ts'
+import { findNamePairs } from '../../stores/db/library/stored-names.ts'
+import { listMigrations } from '../../stores/db/migrate.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
+import type { CheckedSettings } from './checked-settings.ts'
 import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
 /** What the checks of the database found. */

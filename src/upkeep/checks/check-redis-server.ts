@@ -1,10 +1,10 @@
 import { Cluster } from 'ioredis'
 
+import { withDeadline } from '../../platform/runtime/deadline.ts'
+import { isDeniedByRedis, needsNewConnection, reasonOf } from '../../platform/runtime/store-errors.ts'
 import { checkRedis } from '../../stores/redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../../stores/redis/connection.ts'
 import { probeWrites } from '../../stores/redis/shard-commands.ts'
-import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { isDeniedByRedis, needsNewConnection, reasonOf } from '../../platform/runtime/store-errors.ts'
 import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
 const connectMs = 10_000

@@ -1,6 +1,6 @@
-import type { Sql } from '../../stores/db/sql.ts'
 import { backlog, backlogAge } from '../../platform/metrics/webhooks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 
 /** Maximum number of deliveries that are counted. */
 const countedDeliveries = 10_000

@@ -1,7 +1,7 @@
+import { disabledHooks, endedDeliveries } from '../../platform/metrics/webhooks.ts'
 import { batchLimit, removeInBatches } from '../../stores/db/batches.ts'
 import { raiseAlert } from '../../stores/db/notifications.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { disabledHooks, endedDeliveries } from '../../platform/metrics/webhooks.ts'
 import { type LeasedHook, leasedColumns, selectLeased } from './leases.ts'
 import type { NextDelivery } from './next-delivery.ts'
 import { type AttemptResult, type DeliveryOutcome, type HookHealth, outcomeOf } from './outcome.ts'

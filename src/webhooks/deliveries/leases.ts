@@ -1,6 +1,6 @@
-import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { StationState } from '../../model/station/state.ts'
 import type { Traceparent } from '../../platform/tracing/spans.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { PendingDelivery } from './next-delivery.ts'
 import type { HookToPrepare } from './prepare.ts'
 

@@ -1,3 +1,4 @@
+import { newPlaylistSettings, newStationSettings } from '../../../src/commands/simulate/example-station.ts'
 import type {
   AutodjRules,
   PlayOrRow,
@@ -13,7 +14,6 @@ import type { PlannerInput, QueuedRow, RunningPlay } from '../../../src/model/au
 import type { ScheduleItem } from '../../../src/model/autodj/schedule.ts'
 import { buildTracks, type SongKeys, type TrackRow } from '../../../src/model/autodj/tracks.ts'
 import { openZone } from '../../../src/model/autodj/zone.ts'
-import { newPlaylistSettings, newStationSettings } from '../../../src/commands/simulate/example-station.ts'
 
 export const secondMs = 1_000
 export const minuteMs = 60 * secondMs

@@ -1,3 +1,10 @@
+import {
+  trimPast,
+  extendPast,
+  type CachedPast,
+  pastOf,
+  lookBackMs
+} from '../../../src/engine/queue/library-past.ts'
 import { nextStartMs } from '../../../src/model/autodj/durations.ts'
 import {
   type PlayOrRow,
@@ -14,13 +21,6 @@ import { planQueue, type QueuePlan } from '../../../src/model/autodj/queue-plann
 import { applyPlan } from '../../../src/model/autodj/simulate.ts'
 import { forkTracks, trackIndex, markAired } from '../../../src/model/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/stores/db/library/library.ts'
-import {
-  trimPast,
-  extendPast,
-  type CachedPast,
-  pastOf,
-  lookBackMs
-} from '../../../src/engine/queue/library-past.ts'
 
 /** A play, up to its end or interrupt. */
 export interface Heard extends PlayOrRow {

@@ -6,8 +6,8 @@ import { parse } from 'csv-parse/sync'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-import { openCsv } from '../../../src/api/library/table/csv-reader.ts'
 import { csvLine, unescapeFormula } from '../../../src/api/core/csv.ts'
+import { openCsv } from '../../../src/api/library/table/csv-reader.ts'
 import { ApiError } from '../../../src/platform/runtime/errors.ts'
 import { anyText } from '../../support/any-text.ts'
 

@@ -1,12 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import {
-  cacheLibrary,
-  findCachedLibrary,
-  openLibraryCache,
-  type StationLibrary
-} from '../../../src/engine/queue/libraries.ts'
+import { cacheLibrary, findCachedLibrary, openLibraryCache } from '../../../src/engine/queue/libraries.ts'
+import type { StationLibrary } from '../../../src/engine/queue/packed-library.ts'
 import { aPlaylist } from '../../support/autodj/library.ts'
 
 const aLibrary = (tracks: number): StationLibrary => ({

@@ -1,7 +1,8 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openAdmission, type ConnectionOwner } from '../../../src/live/admission.ts'
+import { openAdmission } from '../../../src/live/admission.ts'
+import type { ConnectionOwner } from '../../../src/live/session.ts'
 
 test('connections are limited per address and in total', () => {
   const admission = openAdmission({ total: 5, perAddress: 3 })

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { renderAnnotatedUri } from '../../../src/radio/liquidsoap.ts'
 import { noCuePoints } from '../../../src/model/songs/cue-points.ts'
+import { renderAnnotatedUri } from '../../../src/radio/liquidsoap.ts'
 import { anyCuePoints, anyDurationMs } from '../../support/any-cue-points.ts'
 import { annotationsOf } from '../../support/playout-client.ts'
 

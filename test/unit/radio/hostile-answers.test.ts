@@ -1,11 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import {
-  parseIcecastListeners,
-  parseIcecastStats,
-  parseIcecastStatus
-} from '../../../src/radio/icecast.ts'
+import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from '../../../src/radio/icecast.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/radio/shoutcast.ts'
 import { StreamingServerError } from '../../../src/radio/stream.ts'
 import { anyCharacter, anyText } from '../../support/any-text.ts'

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import {
-  parseIcecastListeners,
-  parseIcecastStats,
-  parseIcecastStatus
-} from '../../../src/radio/icecast.ts'
+import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from '../../../src/radio/icecast.ts'
 import { StreamingServerError } from '../../../src/radio/stream.ts'
 
 const stats = (sources: string) =>

@@ -1,15 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { findStoredSongs } from '../../../stores/db/library/stored-names.ts'
 import type { Reply } from '../../../http/route.ts'
-import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { maxLengths } from '../../../model/songs/song.ts'
 import { dialectVary } from '../../../model/station/public-headers.ts'
-import { type CsvFile, type CsvLine, openCsv } from './csv-reader.ts'
+import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
+import { findStoredSongs } from '../../../stores/db/library/stored-names.ts'
 import { csvLine, csvReply, unescapeFormula } from '../../core/csv.ts'
 import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, named, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
+import { fileOperations } from '../files.ts'
+import { type ReceivedFile, withReceivedFile } from '../uploads/received-file.ts'
 import {
   type BulkContext,
   type CellChange,
@@ -22,8 +23,7 @@ import {
 import { type BulkPlaylist, openPlaylistCells } from './bulk-playlists.ts'
 import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import { bulkCells, bulkColumns, type BulkRow, maxBulkSongs, selectBulkRows } from './bulk-rows.ts'
-import { fileOperations } from '../files.ts'
-import { type ReceivedFile, withReceivedFile } from '../uploads/received-file.ts'
+import { type CsvFile, type CsvLine, openCsv } from './csv-reader.ts'
 
 /*
  * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes

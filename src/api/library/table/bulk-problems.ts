@@ -2,9 +2,9 @@ import * as v from 'valibot'
 
 import { changesValidator, problemsOf } from '../../../model/fields/form.ts'
 import type { FieldError } from '../../../platform/runtime/errors.ts'
-import { type BulkRow, customPrefix } from './bulk-rows.ts'
 import { findChangedCues, findExtraMetadataProblems, toExtraMetadata } from '../extra-metadata.ts'
 import { files } from '../files.ts'
+import { type BulkRow, customPrefix } from './bulk-rows.ts'
 
 const validator = changesValidator(files.fields)
 

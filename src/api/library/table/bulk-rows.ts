@@ -1,9 +1,9 @@
+import type { CuePoints } from '../../../model/songs/cue-points.ts'
 import { cuesOf } from '../../../stores/db/library/cue-columns.ts'
 import type { Fragment, Sql } from '../../../stores/db/sql.ts'
-import type { CuePoints } from '../../../model/songs/cue-points.ts'
 import type { CsvCell } from '../../core/csv.ts'
-import type { PlaylistCells } from './bulk-playlists.ts'
 import { extraMetadataFields, toExtraMetadata } from '../extra-metadata.ts'
+import type { PlaylistCells } from './bulk-playlists.ts'
 
 /** The most songs in a file. */
 export const maxBulkSongs = 100_000

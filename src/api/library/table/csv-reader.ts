@@ -3,8 +3,8 @@ import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseWhole } from 'csv-parse/sync'
 
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import { refuseField } from '../../../platform/runtime/errors.ts'
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import { decodeFile, detectEncoding } from './csv-encoding.ts'
 
 export interface CsvOptions {

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
-import { type JsonSchema, problemText } from '../../../model/fields/field.ts'
 import { isMultipart, piecesOf, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
-import { ApiError, refuseField } from '../../../platform/runtime/errors.ts'
-import { isJsonType, parseJsonBody } from '../../../platform/text/json-body.ts'
 import type { FinishedUpload } from '../../../library/uploads/finish.ts'
+import { type JsonSchema, problemText } from '../../../model/fields/field.ts'
+import { ApiError, refuseField } from '../../../platform/runtime/errors.ts'
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
+import { isJsonType, parseJsonBody } from '../../../platform/text/json-body.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { parseBody } from '../../core/parse.ts'
 import { type ApiRequest, type ApiRoute, json, stationOf } from '../../core/route.ts'
@@ -49,27 +49,18 @@ export function withFileUpload(create: ApiRoute): ApiRoute {
     const contentType = request.headers['content-type'] ?? ''
     if (stream === null) return json(await fileOperations.create(request, services))
     if (isMultipart(contentType)) {
-      return recordOf(await receiveForm(request, services, stream, contentType), request, services)
+      return readUploaded(await receiveForm(request, services, stream, contentType), request, services)
     }
     if (!isJsonType(contentType))
       throw new ApiError('wrong-media-type', 'The body must be JSON or multipart/form-data.')
     const { fields, upload } = await receiveJson(request, services, stream)
     if (upload === null) {
-      stream.nameIgnored(ignored(withoutFile(fields)))
-      const body = withoutFile(fields)
-      return json(await fileOperations.create({ ...request, body, stream: null }, services))
+      const record = withoutFile(fields)
+      stream.nameIgnored(ignored(record))
+      return json(await fileOperations.create({ ...request, body: record, stream: null }, services))
     }
     stream.nameIgnored(ignoredWithFile(fields))
-    return recordOf(await storeJson(request, services, fields, upload), request, services)
-  }
-
-  const recordOf = async (
-    finished: FinishedUpload,
-    request: ApiRequest,
-    services: ApiServices
-  ): Promise<Reply> => {
-    const record = await fileOperations.read(request, services, finished.mediaId)
-    return { ...json(record), headers: storedFileHeaders(finished) }
+    return readUploaded(await storeJson(request, services, fields, upload), request, services)
   }
 
   return {
@@ -84,6 +75,16 @@ export function withFileUpload(create: ApiRoute): ApiRoute {
     headers: ['content-type'],
     handle
   }
+}
+
+/** Answers with the record of an uploaded song. */
+async function readUploaded(
+  finished: FinishedUpload,
+  request: ApiRequest,
+  services: ApiServices
+): Promise<Reply> {
+  const record = await fileOperations.read(request, services, finished.mediaId)
+  return { ...json(record), headers: storedFileHeaders(finished) }
 }
 
 const propertiesOf = ({ operation }: ApiRoute): object => {
@@ -117,9 +118,9 @@ async function receiveJson(request: ApiRequest, services: ApiServices, stream: B
 }
 
 /** The path that comes before the file in a body; empty if there is none. */
-function findPath(json: Uint8Array): string {
+function findPath(text: Uint8Array): string {
   try {
-    const fields = parseJsonBody(json, { charset: null })
+    const fields = parseJsonBody(text, { charset: null })
     const { success, output } = v.safeParse(v.object({ path: v.string() }), fields)
     return success ? findTarget('', output.path) : ''
   } catch {

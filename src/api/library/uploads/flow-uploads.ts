@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 
 import { type FilePart, isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { Reply } from '../../../http/route.ts'
-import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { openContent, openNameless, readPieces, writePieces } from '../../../library/uploads/content.ts'
 import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
 import { toCallerError } from '../../../library/uploads/media-store.ts'
@@ -15,6 +14,7 @@ import {
   type Upload,
   withUploadInTurn
 } from '../../../library/uploads/uploads.ts'
+import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { actionReply, type ApiRequest, apiRoute, stationOf } from '../../core/route.ts'

@@ -2,9 +2,6 @@ import { basename } from 'node:path'
 
 import { isMultipart, piecesOf, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream } from '../../../http/route.ts'
-import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
-import { findCharset } from '../../../platform/text/foreign-text.ts'
-import { findCharsetField } from '../../../platform/text/percent-encoding.ts'
 import {
   contentPath,
   generateTransientId,
@@ -13,6 +10,9 @@ import {
   writePieces
 } from '../../../library/uploads/content.ts'
 import { toCallerError } from '../../../library/uploads/media-store.ts'
+import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
+import { findCharset } from '../../../platform/text/foreign-text.ts'
+import { findCharsetField } from '../../../platform/text/percent-encoding.ts'
 import type { ApiRequest } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 

@@ -1,9 +1,12 @@
 import { piecesOf } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
-import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
-import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
 import { openContent, receivedBytes, writePieces } from '../../../library/uploads/content.ts'
-import { type FinishedUpload, finishUpload, libraryPath, refuseUpload } from '../../../library/uploads/finish.ts'
+import {
+  type FinishedUpload,
+  finishUpload,
+  libraryPath,
+  refuseUpload
+} from '../../../library/uploads/finish.ts'
 import { openUsableMediaStore, toCallerError } from '../../../library/uploads/media-store.ts'
 import {
   uploadIdPattern,
@@ -18,6 +21,8 @@ import {
   withUpload,
   withUploadInTurn
 } from '../../../library/uploads/uploads.ts'
+import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
+import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { parseTextId } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'

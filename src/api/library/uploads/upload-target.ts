@@ -1,6 +1,6 @@
-import type { Sql } from '../../../stores/db/sql.ts'
-import { refuseField } from '../../../platform/runtime/errors.ts'
 import { parseUploadPath } from '../../../model/songs/library-path.ts'
+import { refuseField } from '../../../platform/runtime/errors.ts'
+import type { Sql } from '../../../stores/db/sql.ts'
 import { assertNoProblems, findUnknown } from '../../core/accept.ts'
 
 const maxPlaylists = 100

@@ -1,4 +1,3 @@
-import { cueColumns, cuesToRow } from '../../../stores/db/library/cue-columns.ts'
 import { type CuePoint, fitCuePoints } from '../../../model/songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
 import {
@@ -11,6 +10,7 @@ import {
   songText,
   titleFromPath
 } from '../../../model/songs/song.ts'
+import { cueColumns, cuesToRow } from '../../../stores/db/library/cue-columns.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { stationsByLocation } from '../media-folders.ts'

@@ -1,5 +1,5 @@
-import { assignFolders, isInFolder } from '../../../stores/db/library/playlist-folders.ts'
 import { parseLibraryPath } from '../../../model/songs/library-path.ts'
+import { assignFolders, isInFolder } from '../../../stores/db/library/playlist-folders.ts'
 import { type Migration, migrateTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 

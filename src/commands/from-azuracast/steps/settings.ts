@@ -1,12 +1,12 @@
 import { writableSettings } from '../../../api/admin/setting-fields.ts'
 import { findRetentionProblems } from '../../../api/admin/settings.ts'
+import type { Fields } from '../../../model/fields/field.ts'
+import { isWebUrl } from '../../../platform/outbound/networks.ts'
 import {
   changeInstallationSettings,
   type InstallationSettings,
   readInstallationSettings
 } from '../../../stores/db/installation-settings.ts'
-import type { Fields } from '../../../model/fields/field.ts'
-import { isWebUrl } from '../../../platform/outbound/networks.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'

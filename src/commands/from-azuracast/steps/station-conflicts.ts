@@ -1,6 +1,6 @@
 import { markStationDeleted } from '../../../engine/station-removal.ts'
-import { OperatorError } from '../../../platform/runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../../model/station/short-name.ts'
+import { OperatorError } from '../../../platform/runtime/errors.ts'
 import { type Migration, rowsOf } from '../migration.ts'
 import type { Report } from '../report.ts'
 import type { Reader, SourceRow } from '../source.ts'

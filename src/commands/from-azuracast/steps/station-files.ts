@@ -4,10 +4,10 @@ import { extname, join } from 'node:path'
 
 import { readAudioFile } from '../../../library/media/audio-file.ts'
 import { UnusableFileError } from '../../../library/media/unusable-file.ts'
-import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
-import { detectImageType } from '../../../model/songs/image-type.ts'
 import { defaultFolder } from '../../../library/storage/media-folder.ts'
 import { audioExtensions } from '../../../library/uploads/station-audio.ts'
+import { detectImageType } from '../../../model/songs/image-type.ts'
+import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
 import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
 
 const maxPictureBytes = 5 * 1024 * 1024

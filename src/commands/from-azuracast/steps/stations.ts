@@ -1,8 +1,8 @@
 import { parseTimezone } from '../../../api/stations/stations.ts'
-import { addMissingPollRows } from '../../../radio/polls/poll-rows.ts'
-import { storeFormerName } from '../../../stores/db/former-names.ts'
 import { raiseSharedCount } from '../../../engine/all-stations.ts'
 import { OperatorError } from '../../../platform/runtime/errors.ts'
+import { addMissingPollRows } from '../../../radio/polls/poll-rows.ts'
+import { storeFormerName } from '../../../stores/db/former-names.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import {
   type Migration,

@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 
 import { storageLocations } from '../../../api/admin/storage-locations.ts'
-import type { Tx } from '../../../stores/db/sql.ts'
-import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
 import { locationIdentity, normalizePath, type StorageAdapter } from '../../../library/storage/location.ts'
 import { blankLocation, passwordTarget, withoutSecrets } from '../../../library/storage/record.ts'
+import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
+import type { Tx } from '../../../stores/db/sql.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, migrateTable } from '../migration.ts'

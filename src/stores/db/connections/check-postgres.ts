@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { AdvisedError, codeOf, type OperatorError } from '../../../platform/runtime/errors.ts'
 import { reasonOf, toOperatorError } from '../../../platform/runtime/store-errors.ts'
 import { findTlsFault } from '../../../platform/runtime/tls-faults.ts'
+import { openSql, type Sql } from '../sql.ts'
 import { connectionsOf } from './connection-budget.ts'
 import { checkSessions } from './session-pooling.ts'
-import { openSql, type Sql } from '../sql.ts'
 
 /** Where the URL of a Postgres comes from. */
 export interface PostgresPlace {

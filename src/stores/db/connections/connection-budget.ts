@@ -1,5 +1,5 @@
-import { countPoolerSessions } from './pooler-sessions.ts'
 import type { Sql } from '../sql.ts'
+import { countPoolerSessions } from './pooler-sessions.ts'
 
 /** The connections of the pools of each kind of process, at most. Starting takes three more for a moment. */
 export const pools = {
@@ -8,7 +8,7 @@ export const pools = {
 } as const
 
 /** How many connections a process of a kind opens at most. */
-const connectionsOf = (kind: keyof typeof pools): number =>
+export const connectionsOf = (kind: keyof typeof pools): number =>
   Object.values(pools[kind]).reduce((sum, count) => sum + count, 0)
 
 /** Processes renew their registration every 5.5 seconds at most, which may take 4. */

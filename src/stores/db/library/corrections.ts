@@ -1,7 +1,7 @@
 import { cueNames } from '../../../model/songs/cue-points.ts'
 import { type ImportedSong, titleFromPath } from '../../../model/songs/song.ts'
-import { cueColumns, cuesOf } from './cue-columns.ts'
 import type { Sql, Tx } from '../sql.ts'
+import { cueColumns, cuesOf } from './cue-columns.ts'
 
 /*
  * What a person corrected of a song, and what no file overwrites: `media.operator_cues` lists the names of columns.

@@ -1,8 +1,8 @@
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { Playlist } from '../../../model/autodj/library.ts'
 import { buildTracks, valueAt, replaceTracks } from '../../../model/autodj/tracks.ts'
-import { readPlaylists } from './library.ts'
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { Tx } from '../sql.ts'
+import { readPlaylists } from './library.ts'
 import { mediaColumns, type PackedTracks, packedTracks, trackColumns, unpackTracks } from './tracks.ts'
 
 const sliceMs = 4

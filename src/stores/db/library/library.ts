@@ -1,6 +1,6 @@
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { PlayOrRow, PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
 import { buildTracks, type Tracks } from '../../../model/autodj/tracks.ts'
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { Sql, Tx } from '../sql.ts'
 import {
   markColumns,

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto'
 
-import { nameKey } from '../../../platform/text/name-key.ts'
-import { mapInTimeSlices, visitInTimeSlices } from '../../../platform/runtime/time-slices.ts'
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
 import type { Candidates } from '../../../model/songs/location.ts'
-import { generateUniqueId, type ImportedSong, songId, type SongTags, songText } from '../../../model/songs/song.ts'
+import {
+  generateUniqueId,
+  type ImportedSong,
+  songId,
+  type SongTags,
+  songText
+} from '../../../model/songs/song.ts'
+import { mapInTimeSlices, visitInTimeSlices } from '../../../platform/runtime/time-slices.ts'
+import { nameKey } from '../../../platform/text/name-key.ts'
+import type { Fragment, Sql, Tx } from '../sql.ts'
 import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
 import { applyFolders } from './playlist-folders.ts'
-import type { Fragment, Sql, Tx } from '../sql.ts'
 import { findStoredSongs } from './stored-names.ts'
 import { assignTagFields } from './tag-fields.ts'
 

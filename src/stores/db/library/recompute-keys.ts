@@ -1,6 +1,6 @@
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
-import { listedArtistsOf } from './media-rows.ts'
 import type { Tx } from '../sql.ts'
+import { listedArtistsOf } from './media-rows.ts'
 
 /** With more changes of a library, the workers read all of it again. */
 const songsAtOnce = 1_000

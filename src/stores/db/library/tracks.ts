@@ -1,6 +1,6 @@
 import { valueAt, indexTracks, noOverlap, type Tracks } from '../../../model/autodj/tracks.ts'
-import { onAirOf, overlapOf } from './cue-columns.ts'
 import type { Sql, Tx } from '../sql.ts'
+import { onAirOf, overlapOf } from './cue-columns.ts'
 
 /** Columns of a playlist's tracks, each a Postgres array of bigint in binary form. */
 export type PackedTracks = { readonly uris: string[] } & Readonly<Record<PackedColumn | 'artists', Buffer>> &
@@ -88,7 +88,7 @@ function addUp(counts: Float64Array): Int32Array {
   const sums = new Int32Array(counts.length)
   let sum = 0
   for (let index = 0; index < counts.length; index++) {
-    sum += cellAt(counts, index)
+    sum += valueAt(counts, index)
     sums[index] = sum
   }
   return sums

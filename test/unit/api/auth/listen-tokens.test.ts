@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 
 import { parseKey } from '../../../../src/api/auth/keys.ts'
 import { isListenToken, openListenTokens } from '../../../../src/api/auth/listen-tokens.ts'
-import { openSecrets } from '../../../../src/stores/secrets/secrets.ts'
 import { grantsListening } from '../../../../src/model/station/listen-grant.ts'
+import { openSecrets } from '../../../../src/stores/secrets/secrets.ts'
 
 const openWith = (byte: number) => openListenTokens(openSecrets(Buffer.alloc(32, byte)))
 const tokens = openWith(1)

@@ -1,8 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import {
+  findClockChanges,
+  type LocalDayPart,
+  splitByDay
+} from '../../../../src/commands/simulate/calendar.ts'
 import { hourMs, minuteMs, openZone } from '../../../../src/model/autodj/zone.ts'
-import { findClockChanges, type LocalDayPart, splitByDay } from '../../../../src/commands/simulate/calendar.ts'
 
 const berlin = openZone('Europe/Berlin')
 const spring = Date.UTC(2026, 2, 29) / (24 * hourMs)

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { exampleStation } from '../../../../src/commands/simulate/example-station.ts'
+import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { monday } from '../../../support/simulated.ts'
 
 const zone = openZone('Europe/Berlin')

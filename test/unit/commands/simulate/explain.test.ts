@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { explain } from '../../../../src/commands/simulate/explain.ts'
+import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { aPlaylist, at, inARow, monday } from '../../../support/simulated.ts'
 
 const zone = openZone('UTC')

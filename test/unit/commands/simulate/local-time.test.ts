@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { formatLength, formatLocalTime } from '../../../../src/commands/simulate/calendar.ts'
+import { openZone } from '../../../../src/model/autodj/zone.ts'
 
 test('an instant is formatted in local time, before and after a clock change', () => {
   const berlin = openZone('Europe/Berlin')

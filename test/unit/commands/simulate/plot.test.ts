@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { renderPlot } from '../../../../src/commands/simulate/plot.ts'
+import { openZone } from '../../../../src/model/autodj/zone.ts'
 import { aPlaylist, aRun, inARow } from '../../../support/simulated.ts'
 
 const rotation = aPlaylist(1, { name: 'Hits' })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 
-import { openSecrets } from '../../../../src/stores/secrets/secrets.ts'
 import {
   blankLocation,
   type StoredLocation,
@@ -8,6 +7,7 @@ import {
   passwordTarget,
   secretPurpose
 } from '../../../../src/library/storage/record.ts'
+import { openSecrets } from '../../../../src/stores/secrets/secrets.ts'
 
 const secrets = openSecrets(new Uint8Array(32))
 const server = { ...blankLocation, adapter: 'sftp', sftpHost: 'Files.example', sftpUsername: 'dj' } as const

@@ -1,7 +1,13 @@
 import { assert, bigInt, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../../../src/library/storage/size.ts'
+import {
+  capacityOf,
+  formatSize,
+  isFull,
+  parseSize,
+  usedPercent
+} from '../../../../src/library/storage/size.ts'
 
 const bytes = bigInt({ min: 0n, max: 2n ** 63n - 1n })
 const known = option(bytes)

@@ -1,6 +1,10 @@
 import { expect, test, vi } from 'vitest'
 
-import { openFairSemaphore, type Permit, type PermitRefusal } from '../../../../src/platform/runtime/fair-semaphore.ts'
+import {
+  openFairSemaphore,
+  type Permit,
+  type PermitRefusal
+} from '../../../../src/platform/runtime/fair-semaphore.ts'
 
 const options = { total: 2, perOwner: 1, waitingPerOwner: 3, waiting: 5, waitMs: 60_000 }
 

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { mapInTimeSlices, openSlicedQueue, runInTimeSlices } from '../../../../src/platform/runtime/time-slices.ts'
+import {
+  mapInTimeSlices,
+  openSlicedQueue,
+  runInTimeSlices
+} from '../../../../src/platform/runtime/time-slices.ts'
 import { waitFor } from '../../../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the work' }

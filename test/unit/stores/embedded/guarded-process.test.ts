@@ -2,7 +2,11 @@ import { tmpdir } from 'node:os'
 
 import { expect, test } from 'vitest'
 
-import { summarizeOutput, startGuarded, truncateOutput } from '../../../../src/stores/embedded/guarded-process.ts'
+import {
+  summarizeOutput,
+  startGuarded,
+  truncateOutput
+} from '../../../../src/stores/embedded/guarded-process.ts'
 
 const options = { stopSignal: 'TERM', cwd: tmpdir() } as const
 

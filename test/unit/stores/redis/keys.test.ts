@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { hashSlot, slotCount } from '../../../../src/stores/redis/hash-slot.ts'
-import { deliverQueue, scheduledPlaysKey, shards, shardSlot, shardTags } from '../../../../src/stores/redis/keys.ts'
+import {
+  deliverQueue,
+  scheduledPlaysKey,
+  shards,
+  shardSlot,
+  shardTags
+} from '../../../../src/stores/redis/keys.ts'
 
 /** The master of each slot, if a cluster gives every master an equal range. */
 function masterOf(slot: number, masters: number): number {

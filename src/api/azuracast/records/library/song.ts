@@ -1,5 +1,5 @@
-import type { Sql } from '../../../../stores/db/sql.ts'
 import { renderAzuracastText } from '../../../../model/station/now-playing.ts'
+import type { Sql } from '../../../../stores/db/sql.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 
 export type SongRow = {

@@ -1,5 +1,5 @@
-import type { ConnectedListeners } from '../../../../radio/connected-listeners.ts'
 import { ApiError } from '../../../../platform/runtime/errors.ts'
+import type { ConnectedListeners } from '../../../../radio/connected-listeners.ts'
 import { string } from '../../../core/schemas.ts'
 import { changeSchema, memberOf } from '../../answer-schema.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'

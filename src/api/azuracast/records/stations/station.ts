@@ -1,5 +1,5 @@
-import type { Sql } from '../../../../stores/db/sql.ts'
 import { azuracastBackend } from '../../../../model/station/now-playing.ts'
+import type { Sql } from '../../../../stores/db/sql.ts'
 import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
 import { nothing, nullableString, replaceSchema } from '../../answer-schema.ts'
 import { type JsonBody, orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
+import { exampleStation } from '../../../../../src/commands/simulate/example-station.ts'
+import { renderReport } from '../../../../../src/commands/simulate/report-text.ts'
 import { buildReport } from '../../../../../src/model/autodj/simulation/report.ts'
 import { type Run, simulateUntil } from '../../../../../src/model/autodj/simulation/run.ts'
 import { openZone } from '../../../../../src/model/autodj/zone.ts'
-import { exampleStation } from '../../../../../src/commands/simulate/example-station.ts'
-import { renderReport } from '../../../../../src/commands/simulate/report-text.ts'
 import { aPlaylist, aRun, at } from '../../../../support/simulated.ts'
 import { sized } from '../../../../support/tier.ts'
 

@@ -1,7 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { findDatabaseUrlProblem, parseDatabaseUrl } from '../../../../../src/stores/db/connections/database-url.ts'
+import {
+  findDatabaseUrlProblem,
+  parseDatabaseUrl
+} from '../../../../../src/stores/db/connections/database-url.ts'
 
 const parse = (text: string) => parseDatabaseUrl(text)
 const problemOf = (text: string) => findDatabaseUrlProblem(text)
