@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { measureProcess } from '../../src/platform/metrics/process.ts'
 import { registry } from '../../src/platform/metrics/registry.ts'
 
-const folder = new URL('../../src/metrics/', import.meta.url)
+const folder = new URL('../../src/platform/metrics/', import.meta.url)
 
 let areDeclared = false
 
