@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { problemText } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError } from '../../platform/runtime/errors.ts'
+import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseElements } from '../core/parse.ts'
@@ -32,11 +32,7 @@ const body = v.object({
   data: v.pipe(
     v.array(v.unknown(), problemText('invalid_type', 'must be a list.')),
     v.minLength(2, problemText('too_short', 'must have at least 2 numbers.')),
-    v.maxLength(2 * maxPixels, problemText('too_long', `must have at most ${2 * maxPixels} numbers.`)),
-    v.check(
-      data => data.length % 2 === 0,
-      problemText('invalid_format', 'must have two numbers for each pixel.')
-    )
+    v.maxLength(2 * maxPixels, problemText('too_long', `must have at most ${2 * maxPixels} numbers.`))
   )
 })
 
@@ -78,6 +74,8 @@ export const waveformUploadRoute = apiRoute(
       const name = parseMediaName(request.params['media'])
       const waveform = parseBody(body, request.body)
       const data = await parseElements(sample, waveform.data, 'data')
+      if (data.length % 2 !== 0)
+        refuseField('data', 'invalid_format', 'must have two numbers for each pixel.')
       const song = await findWaveform(sql, stationOf(request).id, { ...name, nowMs })
       if (song === null) throw new ApiError('not-found')
       const { sample_rate, samples_per_pixel } = waveform
