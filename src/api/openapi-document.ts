@@ -1,60 +1,64 @@
 import { createHash } from 'node:crypto'
 
 import type { Reply } from '../http/route.ts'
-import { type Dialect, dialects } from '../model/station/dialect.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import { dialectVary } from '../model/station/public-headers.ts'
 import { openCache } from '../platform/runtime/cache.ts'
-import { azuracastSchemas } from './azuracast/with-dialects.ts'
 import { renderJson } from './core/json-slices.ts'
-import { describeApi } from './core/openapi.ts'
-import { type ApiRequest, type ApiRoute, apiRoute } from './core/route.ts'
-import type { ApiServices } from './core/services.ts'
+import { describeApi, documentedDialect } from './core/openapi.ts'
+import { type ApiRoute, apiRoute, type Handler, type Operation } from './core/route.ts'
+import type { DocumentDialect } from './core/schema-components.ts'
 
 /** The routes of the OpenAPI document of these routes and of themselves, which describes the dialect of the caller. */
-export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRoute[] {
-  const rendered = openCache<Dialect, CachedResponse>({ maxEntries: dialects.length })
+export function documentRoutes(
+  described: readonly ApiRoute[],
+  dialects: readonly DocumentDialect[]
+): readonly ApiRoute[] {
+  const rendered = openCache<string, CachedResponse>({ maxEntries: 1 + dialects.length })
 
-  function serve(headers: Readonly<Record<string, string>>) {
-    return async ({ dialect }: ApiRequest, { config }: ApiServices): Promise<Reply> => {
-      const document = await rendered.load(dialect, async () => {
-        const schemas = dialect === 'azuracast' ? azuracastSchemas : undefined
-        const described = await describeApi([...documented, ...routes], config.BASE_URL, schemas)
-        return toCachedResponse(await renderJson(described, 3))
-      })
-      return { document: () => document, headers: { ...headers, ...dialectVary } }
-    }
+  function documentRoute(
+    path: string,
+    declared: Pick<Operation, 'id' | 'summary' | 'answer' | 'contentTypes'>,
+    headers: Readonly<Record<string, string>>
+  ): ApiRoute {
+    const operation = { tag: 'Status', unchanged: 'The entity tag matches.', ...declared }
+    const handleIn =
+      (dialect: DocumentDialect): Handler =>
+      async (_, { config }): Promise<Reply> => {
+        const document = await rendered.load(dialect.name, async () => {
+          const document = await describeApi([...described, ...routes], config.BASE_URL, dialect)
+          return toCachedResponse(await renderJson(document, 3))
+        })
+        return { document: () => document, headers: { ...headers, ...dialectVary } }
+      }
+    const variants = dialects.map(each => [each.name, { operation, handle: handleIn(each) }])
+    return apiRoute('GET', path, 'public', {
+      ...operation,
+      handle: handleIn(documentedDialect),
+      variants: Object.fromEntries(variants)
+    })
   }
 
   const routes: readonly ApiRoute[] = [
-    apiRoute('GET', '/api/openapi.json', 'public', {
-      id: 'getOpenApi',
-      tag: 'Status',
-      summary: 'This document',
-      answer: { type: 'object' },
-      unchanged,
-      hasDialects: true,
-      handle: serve({ 'Cache-Control': 'no-cache' })
-    }),
+    documentRoute(
+      '/api/openapi.json',
+      { id: 'getOpenApi', summary: 'This document', answer: { type: 'object' } },
+      { 'Cache-Control': 'no-cache' }
+    ),
     // JSON is YAML (YAML 1.2, section 1.3).
-    apiRoute('GET', '/api/openapi.yml', 'public', {
-      id: 'getOpenApiYaml',
-      tag: 'Status',
-      summary: 'This document as YAML',
-      answer: { type: 'string' },
-      contentTypes: ['text/x-yaml'],
-      unchanged,
-      hasDialects: true,
-      handle: serve({
-        'Content-Type': 'text/x-yaml; charset=utf-8',
-        'Cache-Control': 'public, max-age=3600'
-      })
-    })
+    documentRoute(
+      '/api/openapi.yml',
+      {
+        id: 'getOpenApiYaml',
+        summary: 'This document as YAML',
+        answer: { type: 'string' },
+        contentTypes: ['text/x-yaml']
+      },
+      { 'Content-Type': 'text/x-yaml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' }
+    )
   ]
   return routes
 }
-
-const unchanged = 'The entity tag matches.'
 
 function toCachedResponse(text: string): CachedResponse {
   const body = Buffer.from(text)

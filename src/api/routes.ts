@@ -17,7 +17,9 @@ import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes } from './admin/storage-locations.ts'
 import { testMessageRoute } from './admin/test-message.ts'
 import { apiKeyRoutes } from './auth/api-keys.ts'
-import { withDialects } from './azuracast/with-dialects.ts'
+import { outOfScopeRoutes } from './azuracast/out-of-scope.ts'
+import { requestByLinkRoute } from './azuracast/request-by-link.ts'
+import { azuracastSchemas, withDialects } from './azuracast/with-dialects.ts'
 import { fallbackRoutes } from './broadcasting/fallback.ts'
 import { liquidsoapConfigRoutes } from './broadcasting/liquidsoap-config.ts'
 import { logRoutes } from './broadcasting/logs.ts'
@@ -50,7 +52,6 @@ import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing/now-playing.ts'
 import { occupancyRoute } from './now-playing/occupancy.ts'
 import { documentRoutes } from './openapi-document.ts'
-import { outOfScopeRoutes } from './out-of-scope.ts'
 import { accountRoutes } from './people/account.ts'
 import { invitationRoutes } from './people/invitations.ts'
 import { ownKeyRoutes } from './people/own-keys.ts'
@@ -81,7 +82,7 @@ import { songAudioRoutes } from './playout/song-audio.ts'
 import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
-import { requestByLinkRoute, requestRoutes } from './queue/requests.ts'
+import { requestRoutes } from './queue/requests.ts'
 import { audienceErasureRoute } from './reports/audience-erasure.ts'
 import { audienceRoutes } from './reports/audience.ts'
 import { listenerChartsRoute } from './reports/listener-charts.ts'
@@ -113,7 +114,7 @@ import { webhookTestRoute } from './webhooks/test.ts'
 import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
 import { webhookRoutes } from './webhooks/webhooks.ts'
 
-const documented: readonly ApiRoute[] = [
+const described: readonly ApiRoute[] = withDialects([
   nowPlayingList,
   ...nowPlayingRoutes,
   ...liveRoutes,
@@ -223,13 +224,13 @@ const documented: readonly ApiRoute[] = [
   dashboardStationsRoute,
   dashboardNotificationsRoute,
   ...chartRoutes
-]
+])
 
 /** Every route of the API. */
 export const apiRoutes: readonly HandledRoute[] = [
-  ...documented.map(route => withContentionErrors(withDialects(route))),
+  ...described.map(withContentionErrors),
   withContentionErrors(requestByLinkRoute),
-  ...documentRoutes(documented),
+  ...documentRoutes(described, [azuracastSchemas]),
   ...relayRedirects,
   ...outOfScopeRoutes,
   ...docsRoutes

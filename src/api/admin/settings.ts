@@ -11,6 +11,7 @@ import type { InstallationSettings } from '../../stores/db/installation-settings
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
+import type { RecordName } from '../core/record-names.ts'
 import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
 import { exactly, int64, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -101,11 +102,18 @@ export function findRetentionProblems({
   return [fieldError('history_keep_days', 'out_of_range', 'must be 0 or at least 30.')]
 }
 
+/** The records of groups; the others have no texts that may be unset. */
+const records: Partial<Record<SettingGroup, RecordName>> = {
+  general: 'SettingsGeneral',
+  branding: 'SettingsBranding'
+}
+
 function openRoutes(group: SettingGroup | null): ApiRoute[] {
   const path = `/api/admin/settings${group === null ? '' : `/${group}`}`
   const suffix =
     group === null ? '' : group.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
   const about = group === null ? 'All settings' : `The settings of the group ${group}`
+  const record = group === null ? 'Settings' : records[group]
   const fields = writableOf(group)
   const validator = changesValidator(fields)
   const readOnly = {
@@ -117,6 +125,7 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       id: `getSettings${suffix}`,
       tag,
       summary: about,
+      ...(record && { answerRecord: record }),
       answer: group === null ? settingsSchema : schemaOf(group),
       handle: async (_, services) =>
         json(await render(group, await ensureInstallationSettings(services.sql), services))
@@ -125,6 +134,7 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       id: `editSettings${suffix}`,
       tag,
       summary: `${about}: change those that the program can change while it runs`,
+      ...(record && { bodyRecord: record }),
       body: bodySchema(fields, { isPartial: true, readOnly }),
       answer: ref('ActionResult'),
       async handle(request, services) {

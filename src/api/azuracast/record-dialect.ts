@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Reply } from '../../http/route.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import type { ApiRequest, ApiRoute } from '../core/route.ts'
+import type { ApiRequest, ApiRoute, Handler } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** What a translation may read beside the records. */
@@ -37,16 +37,20 @@ export interface RecordDialect<Row extends object = object> {
   readonly fields?: Readonly<Record<string, JsonSchema>>
   /** Makes the documented body. */
   parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
-  /** Makes the schema of what `render` returns of the documented one. */
+  /** Makes the schema of the rendered record of the documented one. */
   readonly answer?: (documented: JsonSchema) => JsonSchema
+  /** Whether the feed renders it, in each dialect, so that handlers find it in `services.live`. */
+  readonly isRenderedLive?: boolean
 }
 
 /** The same for an operation whose response is no record, or whose parameters differ. */
 export interface OperationDialect<Value = unknown> {
+  /** Makes the documented parameters of the path. Throws 404. */
+  params?(context: DialectContext): Promise<ApiRequest['params']>
   /** Changes the query, which is a copy, into the documented one. */
   query?(query: URLSearchParams): void
   /** Answers in place of the handler of the route, which it may call. */
-  handle?(request: ApiRequest, services: ApiServices, documented: ApiRoute['handle']): Reply | Promise<Reply>
+  handle?(request: ApiRequest, services: ApiServices, documented: Handler): Reply | Promise<Reply>
   /** Makes the documented body. */
   parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
   /** Renders the response, after its records. */
@@ -54,6 +58,10 @@ export interface OperationDialect<Value = unknown> {
   /** Makes the schema of the response of the documented one. */
   readonly answer?: (documented: JsonSchema) => JsonSchema
 }
+
+/** Operations that are handled by other routes with their ids. */
+export const handlersOf = (routes: readonly ApiRoute[]): Readonly<Record<string, OperationDialect>> =>
+  Object.fromEntries(routes.map(({ operation, handle }) => [operation.id, { handle }]))
 
 export function openDialectContext(request: ApiRequest, services: ApiServices): DialectContext {
   const link = (path: string) => `${services.config.BASE_URL}/api/${path}`

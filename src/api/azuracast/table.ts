@@ -1,12 +1,15 @@
+import type { JsonSchema } from '../../model/fields/field.ts'
+import type { RecordName } from '../core/record-names.ts'
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
 import { customField } from './records/library/custom-field.ts'
 import { changeFiles, fileRow, listFolder } from './records/library/file-row.ts'
-import { file } from './records/library/file.ts'
+import { fileTable } from './records/library/file-table.ts'
+import { file, fileInPath } from './records/library/file.ts'
 import { onDemandSong, requestableSong } from './records/library/listener-songs.ts'
 import { getPlaylistOrder, reorderPlaylist } from './records/library/playlist-order.ts'
 import { playlist } from './records/library/playlist.ts'
 import { queueItem } from './records/library/queue-item.ts'
-import { listSchedule } from './records/library/schedule.ts'
+import { listSchedule, scheduleEntry } from './records/library/schedule.ts'
 import { listRequests, songRequest } from './records/library/song-request.ts'
 import { withSong } from './records/library/song.ts'
 import { broadcast, streamerBroadcast } from './records/people/broadcast.ts'
@@ -20,56 +23,66 @@ import { connectedListener, listConnectedListeners } from './records/reports/con
 import { listHistory, playedItem } from './records/reports/played-item.ts'
 import { hlsStream } from './records/stations/hls-stream.ts'
 import { mount } from './records/stations/mount.ts'
-import { editableProfile, profileBody, stationProfile } from './records/stations/profile.ts'
+import { nowPlaying, nowPlayingParts } from './records/stations/now-playing.ts'
+import { editableProfile, stationProfile } from './records/stations/profile.ts'
 import { remote } from './records/stations/remote.ts'
-import { getSettingsGroup, settings } from './records/stations/settings.ts'
+import { getSettingsGroup, settings, settingsGroup } from './records/stations/settings.ts'
 import { stationSummary } from './records/stations/station-summary.ts'
 import { station } from './records/stations/station.ts'
 import { storageLocation } from './records/stations/storage-location.ts'
+import { streamKinds } from './records/stations/stream-kinds.ts'
 import { testWebhook, webhook } from './records/stations/webhook.ts'
 
-/** What AzuraCast answers and takes, by the name of the record's schema. */
-export const records: Readonly<Record<string, RecordDialect>> = {
-  Playlist: playlist,
-  StationFile: file,
+/** What AzuraCast answers and takes for each record. */
+export const records: Readonly<Record<RecordName, RecordDialect>> = {
+  AuditEntry: auditEntry,
+  BestAndWorst: bestAndWorst,
+  Broadcast: broadcast,
+  ConnectedListener: connectedListener,
+  CustomField: customField,
+  DashboardStation: nowPlaying,
+  DetailedPlay: playedItem,
+  EditableProfile: editableProfile,
   FileRow: fileRow,
   HlsStream: hlsStream,
-  StationMount: mount,
-  ConnectedListener: connectedListener,
-  StationProfile: stationProfile,
-  EditableProfile: editableProfile,
-  Profile: profileBody,
-  Remote: remote,
-  Settings: settings,
-  SettingsGeneral: settings,
-  SettingsBranding: settings,
-  SftpUser: sftpUser,
-  Streamer: streamer,
-  Broadcast: broadcast,
-  StreamerBroadcast: streamerBroadcast,
-  Webhook: webhook,
-  QueueItem: queueItem,
-  PlayedItem: playedItem,
-  RequestableSong: requestableSong,
+  NowPlaying: nowPlaying,
+  NowPlayingEvent: nowPlaying,
   OnDemandSong: onDemandSong,
-  SongRequest: songRequest,
-  SongReport: withSong,
-  BestAndWorst: bestAndWorst,
-  StationSummary: stationSummary,
-  AuditEntry: auditEntry,
-  CustomField: customField,
-  StorageLocation: storageLocation,
-  Station: station,
+  Playlist: playlist,
+  QueueItem: queueItem,
+  Remote: remote,
+  RequestableSong: requestableSong,
   Role: role,
-  User: user
+  ScheduleEntry: scheduleEntry,
+  Settings: settings,
+  SettingsBranding: settingsGroup,
+  SettingsGeneral: settingsGroup,
+  SftpUser: sftpUser,
+  SongReport: withSong,
+  SongRequest: songRequest,
+  Station: station,
+  StationFile: file,
+  StationMount: mount,
+  StationProfile: stationProfile,
+  StationSummary: stationSummary,
+  StorageLocation: storageLocation,
+  Streamer: streamer,
+  StreamerBroadcast: streamerBroadcast,
+  User: user,
+  Webhook: webhook
 }
 
 /** What AzuraCast answers and takes beside records, by the id of the operation. */
 export const operations: Readonly<Record<string, OperationDialect>> = {
+  ...fileTable,
+  ...streamKinds,
   changeFiles,
+  deleteStationFile: fileInPath,
+  editStationFile: fileInPath,
   getPlaylistOrder,
   getSettingsBranding: getSettingsGroup,
   getSettingsGeneral: getSettingsGroup,
+  getStationFile: fileInPath,
   listConnectedListeners,
   listFolder,
   listHistory,
@@ -79,3 +92,6 @@ export const operations: Readonly<Record<string, OperationDialect>> = {
   reorderPlaylist,
   testWebhook
 }
+
+/** How the shared schemas of parts of records differ. */
+export const parts: Readonly<Record<string, (documented: JsonSchema) => JsonSchema>> = nowPlayingParts

@@ -1,10 +1,10 @@
 import type { Admitted, Request } from '../../http/route.ts'
-import type { Dialect } from '../../model/station/dialect.ts'
+import { type Dialect, dialects } from '../../model/station/dialect.ts'
 import { groupOf } from '../../platform/metrics/http.ts'
 import { ApiError, renderApiError } from '../../platform/runtime/errors.ts'
 import type { Keys } from '../auth/keys.ts'
 import { ignoredFieldsFor } from './ignored-fields.ts'
-import type { Caller, HandledRoute } from './route.ts'
+import type { Caller, HandledRoute, RouteVariant } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 interface AdmissionDeps {
@@ -35,10 +35,12 @@ export function apiOptions(routes: readonly HandledRoute[], deps: AdmissionDeps)
  */
 function openAdmission(routes: readonly HandledRoute[], { services, authorize, keys }: AdmissionDeps) {
   const { API_DIALECT: installed } = services.config
-  const receivers = {
-    documented: new Map(routes.map(route => [route, receiverOf(route, 'documented')])),
-    azuracast: new Map(routes.map(route => [route, receiverOf(route, 'azuracast')]))
-  } satisfies Record<Dialect, unknown>
+  const receivers = new Map(
+    dialects.map(dialect => [
+      dialect,
+      new Map(routes.map(route => [route, receiverOf(route, route.variants?.[dialect])]))
+    ])
+  )
 
   function admitCaller(
     request: Request,
@@ -47,9 +49,10 @@ function openAdmission(routes: readonly HandledRoute[], { services, authorize, k
     dialect: Dialect
   ): Admitted {
     if (route.onlyIn !== undefined && route.onlyIn !== dialect) throw new ApiError('method-not-allowed')
+    const { handle } = route.variants?.[dialect] ?? route
     return {
-      ...receivers[dialect].get(route),
-      handle: received => route.handle({ ...request, ...received, caller, dialect }, services)
+      ...receivers.get(dialect)?.get(route),
+      handle: received => handle({ ...request, ...received, caller }, services)
     }
   }
 
@@ -76,15 +79,18 @@ function openAdmission(routes: readonly HandledRoute[], { services, authorize, k
   }
 }
 
-const hasChoice = ({ isOwnPage }: Request, { hasDialects = false }: HandledRoute) => hasDialects && !isOwnPage
+const hasChoice = ({ isOwnPage }: Request, { variants, onlyIn }: HandledRoute) =>
+  (variants !== undefined || onlyIn !== undefined) && !isOwnPage
 
 /** How the body of a route is read, and which of its fields are unknown. */
-function receiverOf(route: HandledRoute, dialect: Dialect): Pick<Admitted, 'form' | 'nameIgnored'> {
-  const { method, byteTypes, operation, azuracastBody, omitConstants } = route
-  const takesFields = (method === 'POST' || method === 'PUT') && !byteTypes
-  if (dialect === 'documented') return takesFields ? { nameIgnored: ignoredFieldsFor(operation?.body) } : {}
-  const form = azuracastBody ?? operation?.body
-  if (!takesFields) return { form }
-  const nameIgnored = ignoredFieldsFor(form)
-  return { form, nameIgnored: omitConstants ? body => nameIgnored(omitConstants(body)) : nameIgnored }
+function receiverOf(
+  { method, byteTypes, operation }: HandledRoute,
+  variant: RouteVariant | undefined
+): Pick<Admitted, 'form' | 'nameIgnored'> {
+  const { body } = (variant ?? { operation }).operation ?? {}
+  const form = variant?.takesRecordForm ? { form: body } : {}
+  if ((method !== 'POST' && method !== 'PUT') || byteTypes) return form
+  const nameIgnored = ignoredFieldsFor(body)
+  const omitConstants = variant?.omitConstants
+  return { ...form, nameIgnored: omitConstants ? sent => nameIgnored(omitConstants(sent)) : nameIgnored }
 }

@@ -6,7 +6,9 @@ import { type ApiRequest, type ApiRoute, apiRoute, type Operation } from './rout
 import type { ApiServices } from './services.ts'
 
 interface List<Row extends object>
-  extends Pick<Operation, 'id' | 'tag' | 'summary' | 'errors'>, Pick<ApiRoute, 'needsAddress'> {
+  extends
+    Pick<Operation, 'id' | 'tag' | 'summary' | 'errors' | 'answerRecord'>,
+    Pick<ApiRoute, 'needsAddress'> {
   /** The schema of a record. */
   readonly record: JsonSchema
   /** The name of the list in the response of an account-level call. */

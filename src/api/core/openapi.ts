@@ -96,13 +96,16 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
 export async function describeApi(
   routes: readonly ApiRoute[],
   baseUrl: string,
-  dialect: DocumentDialect = documentedSchemas
+  { name, changeSchema }: DocumentDialect = documentedDialect
 ) {
-  const schemas = { ...collectSchemas(sharedSchemas, dialect), ...dialect }
+  const schemas = collectSchemas(sharedSchemas, changeSchema)
   const paths: Record<string, Record<string, unknown>> = {}
   await visitInTimeSlices(sliceMs, routes, route => {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, schemas) }
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: describeRoute({ ...route, ...route.variants?.[name] }, schemas)
+    }
   })
   const tags = [...new Set(routes.map(({ operation }) => operation.tag))]
   return {
@@ -134,8 +137,7 @@ const listenToken = {
 
 function describeRoute(route: ApiRoute, schemas: Schemas) {
   const { path, access, operation } = route
-  const { id, tag, summary, query = {}, isBodyOptional = false } = operation
-  const body = schemas.ofBody(route)
+  const { id, tag, summary, query = {}, body, isBodyOptional = false } = operation
   const isKeyed = access !== 'public'
   const pathNames = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? [])
   const takesListenToken = !isKeyed && route.method === 'GET' && pathNames.includes('station_id')
@@ -171,12 +173,12 @@ function describeParameter(name: string, place: 'path' | 'query', parameter: Jso
   return { name, in: place, required: place === 'path', ...described }
 }
 
-type Schemas = ReturnType<typeof collectSchemas> & DocumentDialect
+type Schemas = ReturnType<typeof collectSchemas>
 
-const documentedSchemas: DocumentDialect = {
-  ofRecord: (_, schema) => schema,
-  ofAnswer: (_, schema) => schema,
-  ofBody: ({ operation }) => operation.body
+/** The dialect of the operations and schemas that routes declare. */
+export const documentedDialect: DocumentDialect = {
+  name: 'documented',
+  changeSchema: (_, schema) => schema
 }
 
 const textFile = named('TextFile', 'The content of a text file.', string)
@@ -222,12 +224,7 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
       : {})
   }
   const schema =
-    answer &&
-    schemas.refer(
-      schemas.ofAnswer(id, answer),
-      `${typeName(id)}Answer`,
-      `The answer of \`${id}\`: ${summary}.`
-    )
+    answer && schemas.refer(answer, `${typeName(id)}Answer`, `The answer of \`${id}\`: ${summary}.`)
   const content = {
     ...Object.fromEntries(schema ? contentTypes.map(type => [type, { schema }]) : []),
     ...(operation.hasCsv ? { 'text/csv': { schema: schemas.refer(csvTable, '', '') } } : {})

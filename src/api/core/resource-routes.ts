@@ -47,11 +47,10 @@ export const resourceRoutes = <F extends Fields>(
   hooks: ResourceHooks<F> = {}
 ): ResourceRoutes => operationRoutes(resource, openOperations(resource, hooks))
 
-/** The five routes of a resource with operations of its own. `findId` finds the record in the path. */
+/** The five routes of a resource with operations of its own. */
 export function operationRoutes<F extends Fields>(
   resource: Resource<F>,
-  operations: Operations<F>,
-  findId: (request: ApiRequest, services: ApiServices) => number | Promise<number> = idIn
+  operations: Operations
 ): ResourceRoutes {
   const { name, tag, title, paths, access, fields, sort } = resource
   const record = recordSchema(resource)
@@ -67,6 +66,7 @@ export function operationRoutes<F extends Fields>(
       tag,
       summary: `All records: ${tag.toLowerCase()}`,
       record,
+      answerRecord: name,
       sort,
       filters: Object.fromEntries(filterSchemas),
       open: operations.open
@@ -76,7 +76,9 @@ export function operationRoutes<F extends Fields>(
       tag,
       summary: `Create a ${title}`,
       body: bodySchema(fields, { readOnly: { id: idSchema } }),
+      bodyRecord: name,
       answer: record,
+      answerRecord: name,
       errors: conflicts,
       handle: async (request, services) => json(await operations.create(request, services))
     }),
@@ -85,18 +87,19 @@ export function operationRoutes<F extends Fields>(
       tag,
       summary: `Read a ${title}`,
       answer: record,
-      handle: async (request, services) =>
-        json(await operations.read(request, services, await findId(request, services)))
+      answerRecord: name,
+      handle: async (request, services) => json(await operations.read(request, services, idIn(request)))
     }),
     apiRoute('PUT', paths.one, access.write, {
       id: `edit${name}`,
       tag,
       summary: `Change a ${title}; fields that the body omits keep their values`,
       body: bodySchema(fields, { isPartial: true, readOnly: { id: idSchema } }),
+      bodyRecord: name,
       answer: done,
       errors: conflicts,
       async handle(request, services) {
-        await operations.update(request, services, await findId(request, services))
+        await operations.update(request, services, idIn(request))
         return actionReply('Record updated successfully.')
       }
     }),
@@ -107,7 +110,7 @@ export function operationRoutes<F extends Fields>(
       answer: done,
       errors: [409],
       async handle(request, services) {
-        await operations.remove(request, services, await findId(request, services))
+        await operations.remove(request, services, idIn(request))
         return actionReply('Record deleted successfully.')
       }
     })

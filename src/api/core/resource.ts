@@ -3,13 +3,14 @@ import type { Fields, ValuesOf } from '../../model/fields/field.ts'
 import type { FieldError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { Permission } from '../auth/access.ts'
+import type { RecordName } from './record-names.ts'
 import type { Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** A resource, without the types of its fields. */
 export interface ResourceBase {
-  /** The name of a record's schema: `Playlist`. */
-  readonly name: string
+  /** The record: `Playlist`. Its schema and its operations are named after it. */
+  readonly name: RecordName
   /** The name of a record in sentences, and the group of its routes in the documentation. */
   readonly title: string
   readonly tag: string

@@ -4,6 +4,7 @@ import type { Dialect } from '../../model/station/dialect.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Permission } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
+import type { RecordName } from './record-names.ts'
 import type { ApiServices } from './services.ts'
 
 /** A station that a path names. */
@@ -22,15 +23,13 @@ export interface Caller {
 
 /** A request to a handler. */
 export interface ApiRequest extends Request, Received {
-  /** The query as sent, if `query` was translated from the dialect. */
+  /** The query as sent, if `query` was translated. */
   readonly sentQuery?: URLSearchParams
   /** Null on public routes. */
   readonly caller: Caller | null
-  /** `documented` unless the route has dialects. */
-  readonly dialect: Dialect
-  /** The most records of a page, if the dialect allows more than the documented one. */
+  /** The most records of a page, if that is more than usual. */
   readonly maxPageSize?: number
-  /** Renders the records of a list in the dialect; undefined: they remain as they are. */
+  /** Translates the records of a list; undefined: they remain as they are. */
   readonly renderRows?: RenderRows
 }
 
@@ -46,11 +45,15 @@ export interface Operation {
   readonly query?: Readonly<Record<string, JsonSchema>>
   /** Without references to other schemas, since responses name the fields that it does not describe. */
   readonly body?: JsonSchema
+  /** The record that the body consists of. */
+  readonly bodyRecord?: RecordName
   readonly isBodyOptional?: boolean
   /** The status of success, if not 200. */
   readonly status?: 201 | 204
   /** The schema of the response body; null: it is empty. */
   readonly answer: JsonSchema | null
+  /** The record that the response consists of, alone, in a list or in a page of a list. */
+  readonly answerRecord?: RecordName
   /** The content types of the response, if not JSON. */
   readonly contentTypes?: readonly string[]
   /** Whether `format=csv` returns the same as a file. */
@@ -81,16 +84,24 @@ export interface HandledRoute extends Route {
   /** Reports of listeners have a rate limit of their own per key. */
   readonly writeLimit?: 'reports'
   readonly operation?: Operation
-  /** Whether requests and responses depend on the dialect. */
-  readonly hasDialects?: boolean
+  /** What is different in dialects other than the documented one. */
+  readonly variants?: Readonly<Partial<Record<Dialect, RouteVariant>>>
   /** The dialect that has this method of the path. */
   readonly onlyIn?: Dialect
-  /** The body in the dialect of AzuraCast, if it differs from that of the operation. */
-  readonly azuracastBody?: JsonSchema
-  /** In this dialect, leaves out members of a body without an effect that have the values they are shown with. */
-  readonly omitConstants?: (body: unknown) => unknown
   /** Throws `ApiError` for errors that the caller may see. */
-  readonly handle: (request: ApiRequest, services: ApiServices) => Reply | Promise<Reply>
+  readonly handle: Handler
+}
+
+export type Handler = (request: ApiRequest, services: ApiServices) => Reply | Promise<Reply>
+
+/** How a route receives and answers requests in a dialect. */
+export interface RouteVariant {
+  readonly operation: Operation
+  readonly handle: Handler
+  /** Whether the body may be an HTML form of the record. */
+  readonly takesRecordForm?: boolean
+  /** Leaves out members of a body without an effect that have the values they are shown with. */
+  readonly omitConstants?: (body: unknown) => unknown
 }
 
 /** A documented route of the API. */

@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { JsonSchema } from '../../model/fields/field.ts'
 import { isObject } from '../../model/fields/schema-alternatives.ts'
-import type { ApiRoute } from './route.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
 import { ref, schemaName } from './schemas.ts'
 
-/** The schemas of a dialect: of records by name, of answers by the id of the operation, and of bodies. */
+/** A dialect to describe: the variants of routes, and how schemas with names differ. */
 export interface DocumentDialect {
-  readonly ofRecord: (name: string, documented: JsonSchema) => JsonSchema
-  readonly ofAnswer: (id: string, documented: JsonSchema) => JsonSchema
-  readonly ofBody: (route: ApiRoute) => JsonSchema | undefined
+  readonly name: Dialect
+  readonly changeSchema: (name: string, documented: JsonSchema) => JsonSchema
 }
 
 /**
@@ -18,7 +17,7 @@ export interface DocumentDialect {
  */
 export function collectSchemas(
   shared: Readonly<Record<string, JsonSchema>>,
-  { ofRecord }: Pick<DocumentDialect, 'ofRecord'>
+  changeSchema: DocumentDialect['changeSchema']
 ) {
   const schemas = new Map<string, JsonSchema>()
   const namesInLowerCase = new Map<string, string>()
@@ -34,7 +33,7 @@ export function collectSchemas(
     const { description } = schema
     if (typeof description !== 'string') throw new Error(`the schema ${name} has no description`)
     const added = Object.fromEntries(
-      Object.entries(ofRecord(name, schema)).map(([key, value]) => [key, refer(value)])
+      Object.entries(changeSchema(name, schema)).map(([key, value]) => [key, refer(value)])
     )
     const same = namesInLowerCase.get(name.toLowerCase()) ?? name
     const known = schemas.get(same)

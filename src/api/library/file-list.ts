@@ -95,6 +95,7 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
       description: 'true: songs below the folder, without folders.'
     }
   },
+  answerRecord: 'FileRow',
   answer: exactly({
     page: int64,
     per_page: int64,

@@ -1,13 +1,11 @@
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { toCallerError } from '../../library/uploads/media-store.ts'
 import { parseLibraryPath } from '../../model/songs/library-path.ts'
-import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
-import { parseId } from '../core/parse.ts'
+import { refuseField } from '../../platform/runtime/errors.ts'
 import { operationRoutes } from '../core/resource-routes.ts'
 import { type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { fileOperations, files } from './files.ts'
-import { hasMediaName, parseMediaName } from './media-name.ts'
 import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
 import { withFileUpload } from './uploads/file-upload.ts'
 import { parseTarget } from './uploads/upload-target.ts'
@@ -76,29 +74,17 @@ async function editSong(request: ApiRequest, services: ApiServices, id: number):
   }
 }
 
-/** The id of the song in the path; in the dialect of AzuraCast also by its unique id or song id. */
-async function findSongId(request: ApiRequest, { sql }: ApiServices): Promise<number> {
-  const name = request.params['id'] ?? ''
-  if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name)) return parseId(name)
-  const [media] = await sql<{ id: number }[]>`
-    select id from media m where ${hasMediaName(sql, parseMediaName(name))}
-      and station_id = ${stationOf(request).id} and remote_playlist_id is null
-    order by id limit 1`
-  if (!media) throw new ApiError('not-found')
-  return media.id
-}
-
-const [list, create, read, update, remove] = operationRoutes(
-  files,
-  { ...fileOperations, update: editSong, remove: deleteSong },
-  findSongId
-)
+const [list, create, read, update, remove] = operationRoutes(files, {
+  ...fileOperations,
+  update: editSong,
+  remove: deleteSong
+})
 
 /** The operations of songs with their files. Deletion requires a separate permission. */
 export const fileRoutes: readonly ApiRoute[] = [
   list,
   withFileUpload(create),
-  { ...read, hasDialects: true },
-  { ...update, hasDialects: true },
-  { ...remove, hasDialects: true, access: 'delete station media' }
+  read,
+  update,
+  { ...remove, access: 'delete station media' }
 ]

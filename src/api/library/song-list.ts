@@ -6,6 +6,7 @@ import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { listRoute } from '../core/list-route.ts'
 import { isLight, containsText } from '../core/list.ts'
+import type { RecordName } from '../core/record-names.ts'
 import type { Operation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -20,8 +21,8 @@ const heavyLimits = openAddressBuckets(1, 30)
 interface SongList {
   readonly path: string
   readonly operation: Pick<Operation, 'id' | 'tag' | 'summary'>
-  /** The name of the schema of an element. */
-  readonly element: string
+  /** An element, which has a shared schema. */
+  readonly element: RecordName
   /** Returns a condition on the media `m`, and a key that identifies it in the cache of counts. */
   readonly openFilter: (services: ApiServices, stationId: number) => Promise<SongFilter> | SongFilter
   readonly render: (id: number, song: unknown, stationId: number) => object
@@ -36,6 +37,7 @@ interface SongFilter {
 export const songListRoute = ({ path, operation, element, openFilter, render }: SongList) =>
   listRoute(path, 'public', {
     ...operation,
+    answerRecord: element,
     record: ref(element),
     sort: sortKeys,
     errors: [429],

@@ -36,6 +36,7 @@ export const nowPlayingList = apiRoute('GET', '/api/nowplaying', 'public', {
       description: `Documents per page, at most ${maxSelected}; 0: all, if there are not more.`
     }
   },
+  answerRecord: 'NowPlaying',
   answer: listSchema(ref('NowPlaying')),
   unchanged: 'The entity tag matches.',
   handle(request, services) {

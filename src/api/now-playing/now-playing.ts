@@ -173,6 +173,7 @@ const stations = apiRoute('GET', '/api/stations', 'public', {
   id: 'listStationSummaries',
   tag: 'Now playing',
   summary: 'All stations',
+  answerRecord: 'StationSummary',
   answer: arrayOf(summary),
   async handle(request, services) {
     const visible = await findVisible(request, services)
@@ -191,7 +192,12 @@ async function findVisible({ apiKey, address }: ApiRequest, { live, keys }: ApiS
 export const nowPlayingRoutes = [
   polling(
     '/api/nowplaying/:station_id',
-    { id: 'getNowPlaying', summary: 'Now playing on a station', answer: nowPlaying },
+    {
+      id: 'getNowPlaying',
+      summary: 'Now playing on a station',
+      answerRecord: 'NowPlaying',
+      answer: nowPlaying
+    },
     'rest'
   ),
   showingArt('/api/nowplaying/:station_id/art', {
@@ -207,6 +213,7 @@ export const nowPlayingRoutes = [
     {
       id: 'getStaticNowPlaying',
       summary: 'Now playing on a station, as in the live protocol',
+      answerRecord: 'NowPlayingEvent',
       answer: nowPlayingEvent
     },
     'event'
@@ -226,12 +233,17 @@ export const nowPlayingRoutes = [
   stations,
   polling(
     '/api/station/:station_id/nowplaying',
-    { id: 'getStationNowPlaying', summary: 'Now playing on a station', answer: nowPlaying },
+    {
+      id: 'getStationNowPlaying',
+      summary: 'Now playing on a station',
+      answerRecord: 'NowPlaying',
+      answer: nowPlaying
+    },
     'rest'
   ),
   reading(
     '/api/station/:station_id',
-    { id: 'getStationSummary', summary: 'A station', answer: summary },
+    { id: 'getStationSummary', summary: 'A station', answerRecord: 'StationSummary', answer: summary },
     (state, { config }) => json(renderStation(state, config.BASE_URL))
   )
 ]

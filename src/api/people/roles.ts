@@ -115,6 +115,7 @@ const list = listRoute('/api/admin/roles', access, {
   id: 'listRoles',
   tag,
   summary: 'All roles',
+  answerRecord: 'Role',
   record,
   sort: ['id', 'name'],
   open(query, _, { reads: sql, config }) {
@@ -168,7 +169,9 @@ const create = apiRoute('POST', '/api/admin/roles', access, {
   id: 'createRole',
   tag,
   summary: 'Create a role',
+  bodyRecord: 'Role',
   body: bodySchema(fields, { readOnly: computedFields }),
+  answerRecord: 'Role',
   answer: record,
   async handle(request, { sql, config }) {
     const values = parseBody(roleValidator, request.body)
@@ -188,6 +191,7 @@ const read = apiRoute('GET', '/api/admin/role/:id', access, {
   id: 'getRole',
   tag,
   summary: 'Read a role',
+  answerRecord: 'Role',
   answer: record,
   handle: async (request, { reads: sql, config }) =>
     json(renderRole(await readRole(sql, request), config.BASE_URL))
@@ -197,6 +201,7 @@ const edit = apiRoute('PUT', '/api/admin/role/:id', access, {
   id: 'editRole',
   tag,
   summary: 'Change a role; this takes effect for its users within a second',
+  bodyRecord: 'Role',
   body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
   answer: ref('ActionResult'),
   errors: [409],

@@ -103,6 +103,7 @@ const list = listRoute('/api/admin/users', access, {
   id: 'listUsers',
   tag,
   summary: 'All users',
+  answerRecord: 'User',
   record,
   sort: ['id', 'email', 'name'],
   open(query, request, { reads: sql, config }) {
@@ -121,7 +122,9 @@ const create = apiRoute('POST', '/api/admin/users', access, {
   id: 'createUser',
   tag,
   summary: 'Create a user with a password; to let the person choose one, create an invitation',
+  bodyRecord: 'User',
   body: bodySchema(fields, { readOnly: computedFields }),
+  answerRecord: 'User',
   answer: record,
   async handle(request, { sql, config }) {
     const values = parseBody(userValidator, request.body)
@@ -179,6 +182,7 @@ const read = apiRoute('GET', '/api/admin/user/:id', access, {
   id: 'getUser',
   tag,
   summary: 'Read a user',
+  answerRecord: 'User',
   answer: record,
   handle: async (request, { reads: sql, config }) =>
     json(await readUser(sql, parseId(request.params['id']), request, config.BASE_URL))
@@ -204,6 +208,7 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
   id: 'editUser',
   tag,
   summary: 'Change a user; roles take effect within a second, a new password ends the sessions',
+  bodyRecord: 'User',
   body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
   answer: ref('ActionResult'),
   errors: [409],

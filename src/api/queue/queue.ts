@@ -33,6 +33,7 @@ const list = listRoute(path, 'view station management', {
   id: 'listQueue',
   tag,
   summary: 'The songs that will play, in order',
+  answerRecord: 'QueueItem',
   record: item,
   open(query, request, { reads: sql, config }) {
     const station = stationOf(request)
@@ -51,6 +52,7 @@ const read = apiRoute('GET', `${path}/:id`, 'view station management', {
   id: 'getQueueItem',
   tag,
   summary: 'Read a row of the queue',
+  answerRecord: 'QueueItem',
   answer: item,
   async handle(request, { reads: sql, config }) {
     const station = stationOf(request)
@@ -157,6 +159,7 @@ const add = apiRoute('POST', path, 'manage station broadcasting', {
   tag,
   summary: 'Add songs or a request to the queue, before the songs that the AutoDJ chose, in the order given',
   body: songsSchema,
+  answerRecord: 'QueueItem',
   answer: { oneOf: [item, arrayOf(item)] },
   async handle(request, services) {
     const { config, reads: sql } = services

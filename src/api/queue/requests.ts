@@ -7,13 +7,12 @@ import {
 } from '../../engine/queue/requests.ts'
 import type { Reply } from '../../http/route.ts'
 import { uniqueIdPattern } from '../../model/songs/song.ts'
-import { dialectVary } from '../../model/station/public-headers.ts'
 import { limitKeyOf } from '../../platform/outbound/networks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, type HandledRoute } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
@@ -41,7 +40,7 @@ const list = songListRoute({
   })
 })
 
-const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'public', {
+export const submitRoute = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'public', {
   id: 'requestSong',
   tag: 'Requests',
   summary: 'Request a song; the AutoDJ plays it after the request delay of the station',
@@ -50,23 +49,6 @@ const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'p
   needsAddress: true,
   handle: submitFrom
 })
-
-/** In AzuraCast, `request_url` is a link. */
-export const requestByLinkRoute: HandledRoute = {
-  method: 'GET',
-  path: submit.path,
-  access: 'public',
-  hasDialects: true,
-  onlyIn: 'azuracast',
-  changes: true,
-  needsAddress: true,
-  async handle(request, services) {
-    return {
-      ...(await submitFrom(request, services)),
-      headers: { ...dialectVary, 'Cache-Control': 'no-store' }
-    }
-  }
-}
 
 async function submitFrom(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const { stationId } = await getVisibleStation(stationLookupOf(request), services)
@@ -85,4 +67,4 @@ function parseMediaId(text: string): NewRequest['media'] {
   return uniqueIdPattern.test(text) ? { uniqueId: text } : { id: parseId(text) }
 }
 
-export const requestRoutes = [list, submit]
+export const requestRoutes = [list, submitRoute]

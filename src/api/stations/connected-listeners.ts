@@ -78,6 +78,7 @@ const list = apiRoute('GET', path, 'view station reports', {
   tag,
   summary: 'Who listens now, as the streaming servers and the HLS log list them; longest connected first',
   query: { ...pageParameters, ...filter.schemas },
+  answerRecord: 'ConnectedListener',
   answer: listSchema(connectedListenerSchema),
   errors: [409],
   async handle(request, { connectedListeners, config }) {

@@ -1,3 +1,4 @@
+import type { Reply } from '../../http/route.ts'
 import { openZone } from '../../model/autodj/zone.ts'
 import { choice, text } from '../../model/fields/field.ts'
 import { renderSong } from '../../model/station/now-playing.ts'
@@ -22,8 +23,9 @@ import {
 } from '../core/list.ts'
 import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { type ApiRequest, apiRoute, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
 
 const options = queryFilters({
   playlist: text({ max: 200, about: 'Only plays of the playlist with this name.' }),
@@ -50,57 +52,64 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     end: momentSchema('Only plays that began then or earlier; a day is included.'),
     ...options.schemas
   },
+  answerRecord: 'DetailedPlay',
   answer: listSchema({ anyOf: [ref('PlayedItem'), ref('DetailedPlay')] }),
   hasCsv: true,
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const station = stationOf(request)
-    const query = parseListQuery(request, [])
-    const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
-    const isDetailed = ['1', 'true'].includes(detailed)
-    const contains = containsText(sql, query.search)
-    const start = parseMoment(request.query, 'start')
-    const end = parseMoment(request.query, 'end')
-    const startMs = start ? startMsFragment(sql, station, start, 0) : sql`0::bigint`
-    const endMs = end ? startMsFragment(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
-    // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
-    // docs/gotchas.md.
-    const newest = sql`
-      select * from song_history
-      where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
-        ${isDetailed || format === 'csv' ? sql`` : sql`and is_visible`}
-      order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
-    const conditions: Fragment[] = [
-      ...(query.search === ''
-        ? []
-        : [sql`(h.title ${contains} or h.artist ${contains} or h.playlist ${contains})`]),
-      ...(filters.playlist === undefined ? [] : [sql`h.playlist = ${filters.playlist}`]),
-      ...(filters.streamer === undefined ? [] : [sql`h.streamer = ${filters.streamer}`]),
-      ...(filters.type === undefined ? [] : [typeFragment(sql, filters.type)])
-    ]
-    const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
-    const plays = sql`select h.* from (${newest}) h ${conditions.length === 0 ? sql`` : where}`
-    if (format === 'csv')
-      return services.heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read => {
-        const table = request.dialect === 'azuracast' ? azuracastTable : documentedTable
-        const csv = await renderCsv(sql, read, station, { plays, ...table })
-        const total = await countMatching(read, sql, plays)
-        const reply = csvReply(`${station.shortName}-history`, csv)
-        return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
-      })
-    const rows = await readList<PlayedRow>(request, services, query, {
-      select: plays,
-      expand: page => selectPlays(sql, page),
-      matching: plays,
-      render: played =>
-        played.map(play => ({
-          ...renderPlay(play, station, config.BASE_URL),
-          ...(isDetailed ? play.statistics : {})
-        }))
-    })
-    return renderListReply(rows, query, request, config.BASE_URL)
-  }
+  handle: (request, services) => listPlays(request, services, documentedTable)
 })
+
+/** Lists plays, as a file with the columns of the table if the query asks for one. */
+export async function listPlays(
+  request: ApiRequest,
+  services: ApiServices,
+  table: HistoryTable
+): Promise<Reply> {
+  const { reads: sql, config } = services
+  const station = stationOf(request)
+  const query = parseListQuery(request, [])
+  const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
+  const isDetailed = ['1', 'true'].includes(detailed)
+  const contains = containsText(sql, query.search)
+  const start = parseMoment(request.query, 'start')
+  const end = parseMoment(request.query, 'end')
+  const startMs = start ? startMsFragment(sql, station, start, 0) : sql`0::bigint`
+  const endMs = end ? startMsFragment(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
+  // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
+  // docs/gotchas.md.
+  const newest = sql`
+    select * from song_history
+    where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
+      ${isDetailed || format === 'csv' ? sql`` : sql`and is_visible`}
+    order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
+  const conditions: Fragment[] = [
+    ...(query.search === ''
+      ? []
+      : [sql`(h.title ${contains} or h.artist ${contains} or h.playlist ${contains})`]),
+    ...(filters.playlist === undefined ? [] : [sql`h.playlist = ${filters.playlist}`]),
+    ...(filters.streamer === undefined ? [] : [sql`h.streamer = ${filters.streamer}`]),
+    ...(filters.type === undefined ? [] : [typeFragment(sql, filters.type)])
+  ]
+  const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
+  const plays = sql`select h.* from (${newest}) h ${conditions.length === 0 ? sql`` : where}`
+  if (format === 'csv')
+    return services.heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read => {
+      const csv = await renderCsv(sql, read, station, { plays, ...table })
+      const total = await countMatching(read, sql, plays)
+      const reply = csvReply(`${station.shortName}-history`, csv)
+      return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
+    })
+  const rows = await readList<PlayedRow>(request, services, query, {
+    select: plays,
+    expand: page => selectPlays(sql, page),
+    matching: plays,
+    render: played =>
+      played.map(play => ({
+        ...renderPlay(play, station, config.BASE_URL),
+        ...(isDetailed ? play.statistics : {})
+      }))
+  })
+  return renderListReply(rows, query, request, config.BASE_URL)
+}
 
 /** SQL: whether play `h` is of a type. */
 function typeFragment(sql: Sql, type: 'request' | 'live' | 'autodj'): Fragment {
@@ -133,31 +142,14 @@ const columns = [
 type CsvRow = Readonly<Record<string, CsvCell>> & { readonly id: number; readonly startedAtMs: number }
 
 /** The columns of the file, and the cells of a play with its local time. */
-interface Table {
+export interface HistoryTable {
   readonly names: readonly string[]
   readonly cells: (row: CsvRow, startedAt: string) => readonly CsvCell[]
 }
 
-const documentedTable: Table = {
+const documentedTable: HistoryTable = {
   names: ['sh_id', 'played_at', ...columns],
   cells: (row, startedAt) => [row.id, startedAt, ...columns.map(name => row[name] ?? '')]
-}
-
-const azuracastTable: Table = {
-  names: ['Date', 'Time', 'Listeners', 'Delta', 'Track', 'Artist', 'Playlist', 'Streamer'],
-  cells: (row, startedAt) => [
-    startedAt.slice(0, 10),
-    toTwelveHours(startedAt.slice(11, 16)),
-    ...['listeners_start', 'delta_total', 'title', 'artist', 'playlist', 'streamer'].map(
-      name => row[name] ?? ''
-    )
-  ]
-}
-
-/** `15:05` as `3:05pm`. */
-function toTwelveHours(time: string): string {
-  const hour = Number(time.slice(0, 2))
-  return `${hour % 12 || 12}${time.slice(2)}${hour < 12 ? 'am' : 'pm'}`
 }
 
 /** Renders plays as a CSV file, with local times of the station. */
@@ -165,7 +157,7 @@ async function renderCsv(
   sql: Sql,
   read: HeavyRead,
   station: StationRow,
-  { plays, names, cells }: Table & { readonly plays: Fragment }
+  { plays, names, cells }: HistoryTable & { readonly plays: Fragment }
 ): Promise<Buffer> {
   const [settings] = await read.rows<{ timezone: string }>(
     sql`select timezone from stations where id = ${station.id}`

@@ -18,7 +18,7 @@ import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { findTargetProblems } from '../core/parse.ts'
-import { openOperations, operationRoutes, type Operations } from '../core/resource-routes.ts'
+import { openOperations, operationRoutes } from '../core/resource-routes.ts'
 import {
   type Resource,
   type ResourceHooks,
@@ -26,7 +26,7 @@ import {
   resource,
   type Write
 } from '../core/resource.ts'
-import type { ApiRequest, ApiRoute } from '../core/route.ts'
+import type { ApiRoute } from '../core/route.ts'
 import { deleteWithIntro } from './mount-intro.ts'
 
 /** The path of a mount. Input may begin with any number of slashes. */
@@ -195,27 +195,17 @@ async function chooseDefault(tx: Tx, stationId: number): Promise<void> {
       order by is_visible_on_public_pages desc, id limit 1)`
 }
 
-/**
- * The routes of a resource whose table mounts and HLS streams share. In the dialect of AzuraCast, which has them apart,
- * they find only the rows of `only`, an SQL condition; streams that are only HLS are named `/hls/...`.
- */
-export function streamRoutes<F extends Fields>(
-  streams: Resource<F>,
-  hooks: ResourceHooks<F>,
-  only: string
-): ApiRoute[] {
-  const all = openOperations(streams, hooks)
-  const own = openOperations({ ...streams, only }, hooks)
-  const operationsIn = ({ dialect }: ApiRequest) => (dialect === 'azuracast' ? own : all)
-  const operations: Operations<F> = {
-    open: (query, request, services) => operationsIn(request).open(query, request, services),
-    create: (request, services) => operationsIn(request).create(request, services),
-    read: (request, services, id) => operationsIn(request).read(request, services, id),
-    update: (request, services, id) => operationsIn(request).update(request, services, id),
+/** The routes of a resource in the table that mounts and HLS streams share. */
+export function streamRoutes<F extends Fields>(streams: Resource<F>, hooks: ResourceHooks<F>): ApiRoute[] {
+  const operations = openOperations(streams, hooks)
+  return operationRoutes(streams, {
+    ...operations,
     remove: (request, services, id) =>
-      deleteWithIntro(request, services, () => operationsIn(request).remove(request, services, id))
-  }
-  return operationRoutes(streams, operations).map(route => ({ ...route, hasDialects: true }))
+      deleteWithIntro(request, services, () => operations.remove(request, services, id))
+  })
 }
 
-export const hlsStreamRoutes = streamRoutes(hlsStreams, hlsStreamHooks, "name like '/hls/%'")
+/** The routes of the HLS streams that match an SQL condition. */
+export const openHlsStreamRoutes = (only: string) => streamRoutes({ ...hlsStreams, only }, hlsStreamHooks)
+
+export const hlsStreamRoutes = streamRoutes(hlsStreams, hlsStreamHooks)

@@ -63,4 +63,7 @@ const hooks: ResourceHooks<typeof mounts.fields> = {
 const renderConfig = (values: readonly NamedValue[]) =>
   values.length === 0 ? '' : JSON.stringify(Object.fromEntries(values.map(({ key, value }) => [key, value])))
 
-export const mountRoutes = [...streamRoutes(mounts, hooks, "name not like '/hls/%'"), ...mountIntroRoutes]
+/** The routes of the mounts that match an SQL condition. */
+export const openMountRoutes = (only: string) => streamRoutes({ ...mounts, only }, hooks)
+
+export const mountRoutes = [...streamRoutes(mounts, hooks), ...mountIntroRoutes]

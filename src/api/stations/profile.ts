@@ -31,6 +31,7 @@ const profile = apiRoute('GET', path, 'view station management', {
   id: 'getStationProfile',
   tag,
   summary: 'The station, whether its services run, and what is scheduled within a day',
+  answerRecord: 'StationProfile',
   answer: stationProfileSchema,
   async handle(request, services) {
     const { id } = stationOf(request)
@@ -85,6 +86,7 @@ const read = apiRoute('GET', `${path}/edit`, access, {
   id: 'getEditableProfile',
   tag,
   summary: 'The settings of the station that its managers may change',
+  answerRecord: 'EditableProfile',
   answer: editableProfileSchema,
   async handle(request, services) {
     // The station is the record itself, not what the record belongs to.
@@ -97,6 +99,7 @@ const write = apiRoute('PUT', `${path}/edit`, access, {
   id: 'editProfile',
   tag,
   summary: 'Change settings of the station; fields that the body omits keep their values',
+  bodyRecord: 'EditableProfile',
   body: bodySchema(editable, { isPartial: true }),
   answer: ref('ActionResult'),
   async handle(request, services) {

@@ -91,6 +91,7 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   summary:
     'Songs by plays and by listeners gained and lost, most played first; at most the newest 100,000 plays count',
   query: { ...listParameters(sums), ...periodParameters, ...options.schemas },
+  answerRecord: 'SongReport',
   answer: listSchema(songReportSchema),
   hasCsv: true,
   async handle(request, services) {
@@ -182,6 +183,7 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
   tag,
   summary: 'The plays that gained and lost the most listeners, and the songs played most',
   query: periodParameters,
+  answerRecord: 'BestAndWorst',
   answer: bestAndWorstSchema,
   async handle(request, services) {
     const { reads: sql, config } = services

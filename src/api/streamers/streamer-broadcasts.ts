@@ -77,6 +77,7 @@ const list = listRoute(`${path}/broadcasts`, access, {
   id: 'listStreamerBroadcasts',
   tag,
   summary: 'The broadcasts of a streamer, newest first',
+  answerRecord: 'StreamerBroadcast',
   record: streamerBroadcastSchema,
   async open(_query, request, services) {
     const { reads: sql } = services

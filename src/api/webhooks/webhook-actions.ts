@@ -54,6 +54,7 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
   id: 'cloneWebhook',
   tag,
   summary: 'Copy a web hook without its secrets; the copy is disabled',
+  answerRecord: webhooks.name,
   answer: recordSchema(webhooks),
   status: 201,
   async handle(request, services) {

@@ -2,11 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 
 import type { Reply } from '../../../http/route.ts'
 import { maxLengths } from '../../../model/songs/song.ts'
-import { dialectVary } from '../../../model/station/public-headers.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { findStoredSongs } from '../../../stores/db/library/stored-names.ts'
 import { csvLine, csvReply, unescapeFormula } from '../../core/csv.ts'
-import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'
+import { actionFields, type ApiRequest, type ApiRoute, apiRoute, json, stationOf } from '../../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, named, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { fileOperations } from '../files.ts'
@@ -20,7 +19,7 @@ import {
   type RowChange,
   toUpdate
 } from './bulk-changes.ts'
-import { type BulkPlaylist, openPlaylistCells } from './bulk-playlists.ts'
+import { type BulkPlaylist, openPlaylistCells, type PlaylistCellFormat } from './bulk-playlists.ts'
 import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import { bulkCells, bulkColumns, type BulkRow, maxBulkSongs, selectBulkRows } from './bulk-rows.ts'
 import { type CsvFile, type CsvLine, openCsv } from './csv-reader.ts'
@@ -52,42 +51,37 @@ const readShortNames = async ({ reads: sql }: ApiServices) =>
   )
 
 async function openContext(
-  { dialect }: ApiRequest,
   { reads: sql }: ApiServices,
-  stationId: number
+  stationId: number,
+  format: PlaylistCellFormat
 ): Promise<Pick<BulkContext, 'playlistCells'>> {
   const playlists = await sql<BulkPlaylist[]>`
     select id, name, source = 'songs' as "takesSongs" from playlists where station_id = ${stationId}`
-  return { playlistCells: openPlaylistCells(playlists, { usesCommas: dialect === 'azuracast' }) }
+  return { playlistCells: openPlaylistCells(playlists, format) }
 }
 
-const download = apiRoute('GET', path, access, {
-  id: 'downloadFileTable',
-  tag,
-  summary: `The songs of the station with their metadata as a CSV file, at most ${maxBulkSongs}`,
-  answer: { type: 'string' },
-  contentTypes: ['text/csv'],
-  hasDialects: true,
-  async handle(request, services) {
-    const { reads: sql, heavyReads } = services
-    const { id, shortName } = stationOf(request)
-    const shortNames = await readShortNames(services)
-    const { playlistCells } = await openContext(request, services, id)
-    const columns = bulkColumns(shortNames)
-    return heavyReads.run(request, { isLight: false, rows: maxBulkSongs }, async read => {
-      const parts = [Buffer.from(csvLine(columns))]
-      for await (const rows of read.batches<BulkRow>(selectBulkRows(sql, id, sql`true`))) {
-        const lines = rows.map(row => {
-          const cells = bulkCells(row, shortNames, playlistCells)
-          return csvLine(columns.map(name => cells.get(name) ?? ''))
-        })
-        parts.push(Buffer.from(lines.join('')))
-      }
-      const reply = csvReply(`${shortName}_all_media`, Buffer.concat(parts))
-      return { ...reply, headers: { ...reply.headers, ...dialectVary } }
-    })
-  }
-})
+async function sendTable(
+  request: ApiRequest,
+  services: ApiServices,
+  format: PlaylistCellFormat
+): Promise<Reply> {
+  const { reads: sql, heavyReads } = services
+  const { id, shortName } = stationOf(request)
+  const shortNames = await readShortNames(services)
+  const { playlistCells } = await openContext(services, id, format)
+  const columns = bulkColumns(shortNames)
+  return heavyReads.run(request, { isLight: false, rows: maxBulkSongs }, async read => {
+    const parts = [Buffer.from(csvLine(columns))]
+    for await (const rows of read.batches<BulkRow>(selectBulkRows(sql, id, sql`true`))) {
+      const lines = rows.map(row => {
+        const cells = bulkCells(row, shortNames, playlistCells)
+        return csvLine(columns.map(name => cells.get(name) ?? ''))
+      })
+      parts.push(Buffer.from(lines.join('')))
+    }
+    return csvReply(`${shortName}_all_media`, Buffer.concat(parts))
+  })
+}
 
 interface ChangedSong {
   readonly row: BulkRow
@@ -110,11 +104,12 @@ interface Changes {
 async function findChanges(
   request: ApiRequest,
   services: ApiServices,
-  { path: filePath, sizeBytes, charset }: ReceivedFile
+  { path: filePath, sizeBytes, charset }: ReceivedFile,
+  format: PlaylistCellFormat
 ): Promise<Changes> {
   const { id: stationId } = stationOf(request)
   const shortNames = await readShortNames(services)
-  const { playlistCells } = await openContext(request, services, stationId)
+  const { playlistCells } = await openContext(services, stationId, format)
   await using file = await openCsv(filePath, { ...csvOptions, charset })
   const known = new Set(bulkColumns(shortNames))
   const unknown = file.columns.filter(name => name !== '' && !known.has(name))
@@ -262,43 +257,52 @@ const bulkImportSchema = named(
   })
 )
 
-const upload = apiRoute('POST', path, access, {
-  id: 'uploadFileTable',
-  tag,
-  summary: `Change songs as a CSV file says (a form with \`file\`, or the file), at most ${maxChanges} of them at once`,
-  body,
-  query,
-  answer: bulkImportSchema,
-  errors: [413],
-  isStreamed: true,
-  hasDialects: true,
-  headers: ['content-type'],
-  handle: (request, services) =>
-    withChanges(request, services, changes => applyChanges(request, services, changes))
-})
-
-const preview = apiRoute('POST', `${path}/preview`, access, {
-  id: 'previewFileTable',
-  tag,
-  summary: 'What the upload of a CSV file would change',
-  body,
-  query,
-  answer: bulkPreviewSchema,
-  errors: [413],
-  isStreamed: true,
-  hasDialects: true,
-  headers: ['content-type'],
-  handle: (request, services) => withChanges(request, services, renderPreview)
-})
-
-const withChanges = (
-  request: ApiRequest,
-  services: ApiServices,
-  reply: (changes: Changes) => Reply | Promise<Reply>
-) =>
-  withReceivedFile(request, services, maxBytes, async file =>
-    reply(await findChanges(request, services, file))
-  )
+/** The routes of the table, whose cells with playlists have this format. */
+export function openBulkFileRoutes(format: PlaylistCellFormat): readonly ApiRoute[] {
+  const withChanges = (
+    request: ApiRequest,
+    services: ApiServices,
+    reply: (changes: Changes) => Reply | Promise<Reply>
+  ) =>
+    withReceivedFile(request, services, maxBytes, async file =>
+      reply(await findChanges(request, services, file, format))
+    )
+  return [
+    apiRoute('GET', path, access, {
+      id: 'downloadFileTable',
+      tag,
+      summary: `The songs of the station with their metadata as a CSV file, at most ${maxBulkSongs}`,
+      answer: { type: 'string' },
+      contentTypes: ['text/csv'],
+      handle: (request, services) => sendTable(request, services, format)
+    }),
+    apiRoute('POST', path, access, {
+      id: 'uploadFileTable',
+      tag,
+      summary: `Change songs as a CSV file says (a form with \`file\`, or the file), at most ${maxChanges} of them at once`,
+      body,
+      query,
+      answer: bulkImportSchema,
+      errors: [413],
+      isStreamed: true,
+      headers: ['content-type'],
+      handle: (request, services) =>
+        withChanges(request, services, changes => applyChanges(request, services, changes))
+    }),
+    apiRoute('POST', `${path}/preview`, access, {
+      id: 'previewFileTable',
+      tag,
+      summary: 'What the upload of a CSV file would change',
+      body,
+      query,
+      answer: bulkPreviewSchema,
+      errors: [413],
+      isStreamed: true,
+      headers: ['content-type'],
+      handle: (request, services) => withChanges(request, services, renderPreview)
+    })
+  ]
+}
 
 async function renderPreview(changes: Changes): Promise<Reply> {
   const { changed } = changes
@@ -363,4 +367,4 @@ async function applyChange(
   }
 }
 
-export const bulkFileRoutes = [download, upload, preview]
+export const bulkFileRoutes = openBulkFileRoutes({ usesCommas: false })

@@ -8,6 +8,11 @@ export interface BulkPlaylist {
   readonly takesSongs: boolean
 }
 
+export interface PlaylistCellFormat {
+  /** Whether names are separated with commas instead of semicolons. */
+  readonly usesCommas: boolean
+}
+
 /** The playlists that a cell names, and sentences about those that it does not name clearly. */
 interface ParsedPlaylists {
   readonly ids: readonly number[]
@@ -20,13 +25,9 @@ const maxNames = 500
 /**
  * Cells with the playlists of a song. A name that occurs twice, contains a separator or looks like one with an id is
  * written with the id of its playlist at the end, and with bars instead of separators: `Rock | Pop #12`. So a cell that
- * is read back names the same playlists, whatever they are called. AzuraCast separates names with commas
- * (`usesCommas`).
+ * is read back names the same playlists, whatever they are called.
  */
-export function openPlaylistCells(
-  playlists: readonly BulkPlaylist[],
-  { usesCommas }: { readonly usesCommas: boolean }
-) {
+export function openPlaylistCells(playlists: readonly BulkPlaylist[], { usesCommas }: PlaylistCellFormat) {
   const named = new Map<string, BulkPlaylist[]>()
   for (const playlist of playlists) {
     const key = keyOf(playlist.name)

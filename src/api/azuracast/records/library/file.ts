@@ -1,10 +1,13 @@
+import { ApiError } from '../../../../platform/runtime/errors.ts'
 import { isInFolder } from '../../../../stores/db/library/playlist-folders.ts'
 import { int64, string } from '../../../core/schemas.ts'
+import { hasMediaName, parseMediaName } from '../../../library/media-name.ts'
 import { changeSchema, filePlaylists, links } from '../../answer-schema.ts'
 import {
   type DialectContext,
   isJsonBody,
   type JsonBody,
+  type OperationDialect,
   orNull,
   type RecordDialect
 } from '../../record-dialect.ts'
@@ -97,6 +100,20 @@ export const file: RecordDialect<FileRecord> = {
       typeof value === 'number' ? String(value) : value
     ])
     return { ...body, custom_fields: Object.fromEntries([...cleared, ...given]) }
+  }
+}
+
+/** A file in a path may be named by its unique id or song id as well. */
+export const fileInPath: OperationDialect = {
+  async params({ request: { params }, services: { sql }, stationId }) {
+    const { id: name = '' } = params
+    if (!/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name)) return params
+    const [media] = await sql<{ id: number }[]>`
+      select id from media m where ${hasMediaName(sql, parseMediaName(name))}
+        and station_id = ${stationId} and remote_playlist_id is null
+      order by id limit 1`
+    if (!media) throw new ApiError('not-found')
+    return { ...params, id: String(media.id) }
   }
 }
 

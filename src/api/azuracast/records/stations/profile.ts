@@ -17,8 +17,11 @@ export const stationProfile: RecordDialect = {
 /** Fields that AzuraCast shows to administrators only. */
 const administered = ['media_storage_location', 'recordings_storage_location', 'podcasts_storage_location']
 
-/** AzuraCast shows the settings as the record of the station. */
+/** The settings of a station that its operators may change. AzuraCast shows and takes them as those of the station. */
 export const editableProfile: RecordDialect = {
+  ...(station.computed ? { computed: station.computed } : {}),
+  ...(station.fields ? { fields: station.fields } : {}),
+  ...(station.constants ? { constants: station.constants } : {}),
   answer: documented => changeSchema({ omitted: administered })(station.answer?.(documented) ?? documented),
   async render(_rows, context) {
     const { services, request, stationId } = context
@@ -28,13 +31,6 @@ export const editableProfile: RecordDialect = {
     return rendered.map(row =>
       Object.fromEntries(Object.entries(row).filter(([name]) => !administered.includes(name)))
     )
-  }
-}
-
-/** The body of an update of the settings. */
-export const profileBody: RecordDialect = {
-  ...(station.computed ? { computed: station.computed } : {}),
-  ...(station.fields ? { fields: station.fields } : {}),
-  ...(station.constants ? { constants: station.constants } : {}),
+  },
   parse: parseStationBody
 }

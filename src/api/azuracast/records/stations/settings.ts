@@ -1,5 +1,5 @@
 import { changeSchema } from '../../answer-schema.ts'
-import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
+import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
 
 /** Texts that are null in AzuraCast if they are not set. The settings of mail are empty there too. */
 const nullable = ['instance_name', 'api_access_control', 'homepage_redirect_url', 'default_album_art_url']
@@ -14,15 +14,14 @@ const replaceUnset = (record: object, unset: unknown, replacement: unknown) =>
 
 const withUnset = changeSchema({ nullable })
 
-/** The settings of the installation, all or those of a group. */
-export const settings: RecordDialect = {
-  answer: withUnset,
+/** The settings of a group. */
+export const settingsGroup: RecordDialect = {
   render: rows => rows.map(row => replaceUnset(row, '', null)),
   parse: body => replaceUnset(body, null, '')
 }
 
-/** Reads the settings of a group. */
-export const getSettingsGroup: OperationDialect = {
-  answer: withUnset,
-  reply: value => (isJsonBody(value) ? replaceUnset(value, '', null) : value)
-}
+/** All settings of the installation. */
+export const settings: RecordDialect = { ...settingsGroup, answer: withUnset }
+
+/** The schema of the settings of a group, which has no name of its own. */
+export const getSettingsGroup: OperationDialect = { answer: withUnset }

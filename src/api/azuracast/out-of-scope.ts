@@ -1,5 +1,5 @@
-import { ApiError } from '../platform/runtime/errors.ts'
-import type { HandledRoute } from './core/route.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
+import type { HandledRoute } from '../core/route.ts'
 
 /**
  * A feature of AzuraCast that Cuewire does not have. Its operations are answered with 501 and not described in the

@@ -1,0 +1,19 @@
+import { dialectVary } from '../../model/station/public-headers.ts'
+import type { HandledRoute } from '../core/route.ts'
+import { submitRoute } from '../queue/requests.ts'
+
+/** In AzuraCast, `request_url` is a link. */
+export const requestByLinkRoute: HandledRoute = {
+  method: 'GET',
+  path: submitRoute.path,
+  access: 'public',
+  onlyIn: 'azuracast',
+  changes: true,
+  needsAddress: true,
+  async handle(request, services) {
+    return {
+      ...(await submitRoute.handle(request, services)),
+      headers: { ...dialectVary, 'Cache-Control': 'no-store' }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import type { Reply } from '../../http/route.ts'
+import type { JsonSchema } from '../../model/fields/field.ts'
+import type { Dialect } from '../../model/station/dialect.ts'
+import { dialectVary } from '../../model/station/public-headers.ts'
+import { maxUnpaged } from '../core/list.ts'
+import type { ApiRoute, Handler, Operation, RenderRows } from '../core/route.ts'
+import {
+  type DialectContext,
+  isJsonBody,
+  type JsonBody,
+  omitConstants,
+  openDialectContext,
+  type OperationDialect,
+  type RecordDialect
+} from './record-dialect.ts'
+import { operations, records } from './table.ts'
+
+/** What the dialect declares for a route. */
+interface Declared {
+  /** The record that the route answers. */
+  readonly answered: RecordDialect | undefined
+  /** The record that it takes. */
+  readonly taken: RecordDialect | undefined
+  readonly own: OperationDialect | undefined
+}
+
+/**
+ * The same route with a variant for AzuraCast. Handlers see and return the documented form only: what differs is
+ * translated before and after them, as `table.ts` declares for the records and the operation of the route.
+ */
+export function translateRoute(route: ApiRoute): ApiRoute {
+  const { operation } = route
+  const declared = findDeclared(operation)
+  const { answered, taken, own } = declared
+  if (answered?.isRenderedLive) return chooseRendering(route)
+  if (answered || taken || own || isList(operation)) {
+    const variant = {
+      operation: describe(operation, declared),
+      handle: translateHandler(route, declared),
+      takesRecordForm: true,
+      ...(taken?.constants && { omitConstants: openOmission(taken.constants) })
+    }
+    const isVarying = route.method === 'GET' || answered || taken || own?.reply
+    return isVarying
+      ? {
+          ...route,
+          handle: withVary(route.handle),
+          variants: { azuracast: { ...variant, handle: withVary(variant.handle) } }
+        }
+      : { ...route, variants: { azuracast: variant } }
+  }
+  const takesRecord = operation.body !== undefined && !route.byteTypes && !route.isStreamed
+  return takesRecord
+    ? { ...route, variants: { azuracast: { operation, handle: route.handle, takesRecordForm: true } } }
+    : route
+}
+
+const findDeclared = ({ id, answerRecord, bodyRecord }: Operation): Declared => ({
+  answered: answerRecord && records[answerRecord],
+  taken: bodyRecord && records[bodyRecord],
+  own: operations[id]
+})
+
+const isList = ({ query = {} }: Operation) => 'per_page' in query
+
+/** The operation in the dialect. */
+function describe(operation: Operation, { taken, own }: Declared): Operation {
+  const { body = {}, answer } = operation
+  return {
+    ...operation,
+    ...(taken && { body: addFields(body, taken) }),
+    ...(answer && own?.answer && { answer: own.answer(answer) })
+  }
+}
+
+/** The schema of a body in the dialect. */
+const addFields = (body: JsonSchema, { fields = {}, computed = [] }: RecordDialect): JsonSchema => ({
+  ...body,
+  properties: {
+    ...(isJsonBody(body['properties']) ? body['properties'] : {}),
+    ...Object.fromEntries(computed.map(name => [name, {}])),
+    ...fields
+  }
+})
+
+const openOmission = (constantsOf: NonNullable<RecordDialect['constants']>) => (body: unknown) =>
+  isJsonBody(body) ? omitConstants(body, constantsOf(body)) : body
+
+/** Handles requests in the dialect by the handler of the route. */
+function translateHandler(route: ApiRoute, { answered, taken, own }: Declared): Handler {
+  const { operation } = route
+  return async (request, services) => {
+    const context = openDialectContext(request, services)
+    const params = (await own?.params?.(context)) ?? request.params
+    const query = new URLSearchParams(request.query)
+    if (isList(operation)) dropUnknownSort(query, operation.query ?? {})
+    own?.query?.(query)
+    const parser = own?.parse ? own : taken
+    const isParsed = parser?.parse && isJsonBody(request.body)
+    const parsed = isParsed ? await parser.parse?.(request.body, context) : request.body
+    const body = isJsonBody(parsed) ? omitNullSecrets(parsed, operation.body ?? {}) : parsed
+    let isRendered = false
+    const renderRows: RenderRows = rows => {
+      isRendered = true
+      return renderAll(answered, rows, context)
+    }
+    const translated = {
+      ...request,
+      params,
+      query,
+      sentQuery: request.query,
+      body,
+      renderRows,
+      // AzuraCast does not limit pages of callers that it knows.
+      ...(request.caller && { maxPageSize: maxUnpaged })
+    }
+    const reply = await (own?.handle
+      ? own.handle(translated, services, route.handle)
+      : route.handle(translated, services))
+    // Lists render their rows in batches.
+    return isRendered ? reply : renderReply(reply, context)
+  }
+
+  async function renderReply(reply: Reply, context: DialectContext): Promise<Reply> {
+    const { later } = reply
+    if (later)
+      return {
+        ...reply,
+        later: answer => later(work => answer(async () => renderReply(await work(), context)))
+      }
+    if (reply.value === undefined) return reply
+    const rendered = await renderValue(answered, reply.value, context)
+    return { ...reply, value: own?.reply ? await own.reply(rendered, context) : rendered }
+  }
+}
+
+/** Renders a record, a list, or an envelope with a list. */
+async function renderValue(
+  record: RecordDialect | undefined,
+  value: unknown,
+  context: DialectContext
+): Promise<unknown> {
+  if (record === undefined) return value
+  if (Array.isArray(value)) return renderAll(record, value, context)
+  if (!isJsonBody(value)) return value
+  if (Array.isArray(value['rows'])) return { ...value, rows: await renderAll(record, value['rows'], context) }
+  const [rendered] = await renderAll(record, [value], context)
+  return rendered
+}
+
+async function renderAll(
+  record: RecordDialect | undefined,
+  rows: readonly unknown[],
+  context: DialectContext
+): Promise<readonly unknown[]> {
+  const objects = rows.filter(isJsonBody)
+  return record?.render && objects.length === rows.length ? record.render(objects, context) : rows
+}
+
+/** AzuraCast sorts by its default if it does not know the parameter, and pages only with a page size. */
+function dropUnknownSort(query: URLSearchParams, schemas: Readonly<Record<string, JsonSchema>>): void {
+  const { enum: keys } = schemas['sort'] ?? {}
+  if (!Array.isArray(keys) || !keys.includes(query.get('sort'))) query.delete('sort')
+  if (!/^(asc|desc)$/i.test(query.get('sortOrder') ?? '')) query.delete('sortOrder')
+  if (query.has('rowCount') || query.has('per_page')) return
+  query.delete('page')
+  query.delete('current')
+}
+
+/** Secrets are never shown: null in a record that is sent back as it was read does not clear them. */
+function omitNullSecrets(body: JsonBody, { properties }: JsonSchema): JsonBody {
+  const isSecret = (name: string) => {
+    const schema = isJsonBody(properties) ? properties[name] : null
+    return isJsonBody(schema) && schema['writeOnly'] === true
+  }
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isSecret(name)))
+}
+
+const withVary =
+  (handle: Handler): Handler =>
+  async (request, services) => {
+    const reply = await handle(request, services)
+    const { Vary: own = '' } = reply.headers ?? {}
+    const names = new Set([...own.split(', '), ...dialectVary.Vary.split(', ')].filter(name => name !== ''))
+    return { ...reply, headers: { ...reply.headers, Vary: [...names].join(', ') } }
+  }
+
+/** Shows a route whose record the feed renders what is rendered in the dialect. Its responses have `Vary` already. */
+function chooseRendering(route: ApiRoute): ApiRoute {
+  const { operation } = route
+  const handleIn =
+    (dialect: Dialect): Handler =>
+    (request, services) =>
+      route.handle(
+        request,
+        dialect === services.config.API_DIALECT
+          ? services
+          : { ...services, live: services.live.inDialect(dialect) }
+      )
+  return {
+    ...route,
+    handle: handleIn('documented'),
+    variants: { azuracast: { operation, handle: handleIn('azuracast') } }
+  }
+}
