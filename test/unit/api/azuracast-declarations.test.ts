@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import { operations, parts, records } from '../../../src/api/azuracast/table.ts'
+import { translateRoute } from '../../../src/api/azuracast/translate-route.ts'
+import { assertDeclared, azuracastSchemas } from '../../../src/api/azuracast/with-dialects.ts'
+import { describeApi } from '../../../src/api/core/openapi.ts'
+import { type ApiRoute, apiRoute, json, type Operation } from '../../../src/api/core/route.ts'
+import { ref } from '../../../src/api/core/schemas.ts'
+import { apiRoutes } from '../../../src/api/routes.ts'
+
+const routes = apiRoutes.filter((route): route is ApiRoute => route.operation !== undefined)
+const declared = { records, operations, parts }
+
+function aRoute(operation: Pick<Operation, 'id'> & Partial<Operation>): ApiRoute {
+  const described = { tag: 'Any', summary: 'Any', answer: null, handle: () => json(null), ...operation }
+  return apiRoute('GET', `/api/${operation.id}`, 'public', described)
+}
+
+/** A route with a name that TypeScript would refuse. */
+const withRecord = (member: 'answerRecord' | 'bodyRecord', name: string): ApiRoute =>
+  aRoute({ id: 'getThing', ...Object.fromEntries([[member, name]]) })
+
+test('every record, operation and part that the dialect declares has a route, and the other way round', () => {
+  expect(() => assertDeclared(routes, declared)).not.toThrow()
+})
+
+test.for([
+  [
+    'a record that no route answers',
+    { records: { ...records, Playlst: { render: () => [] } } },
+    'answers the record Playlst'
+  ],
+  [
+    'a record that no route takes',
+    { records: { ...records, QueueItem: { constants: () => ({}) } } },
+    'takes the record QueueItem'
+  ],
+  [
+    'an operation of no route',
+    { operations: { ...operations, listHistroy: {} } },
+    'has the operation listHistroy'
+  ],
+  ['a part of no record', { parts: { ...parts, Sing: () => ({}) } }, 'no shared schema Sing']
+] as const)('the start fails for %s, with its name', ([, changed, message]) => {
+  expect(() => assertDeclared(routes, { ...declared, ...changed })).toThrow(message)
+})
+
+test('the start fails for a route with a record that the dialect does not declare, with its name', () => {
+  const check = (route: ApiRoute) => assertDeclared([...routes, route], declared)
+  expect(() => check(withRecord('answerRecord', 'Playlst'))).toThrow('the record Playlst of a route')
+  expect(() => check(withRecord('bodyRecord', 'Streamr'))).toThrow('the record Streamr of a route')
+})
+
+test('a route without declared records is not translated, whatever its id and its schema', () => {
+  const route = aRoute({ id: 'editStation', answer: ref('QueueItem') })
+  expect(translateRoute(route)).toBe(route)
+  const { variants } = translateRoute({
+    ...route,
+    operation: { ...route.operation, answerRecord: 'QueueItem' }
+  })
+  expect(Object.keys(variants ?? {})).toEqual(['azuracast'])
+})
+
+test('each record whose schema differs is a schema of the document', async () => {
+  const { components } = await describeApi(routes, 'http://localhost', azuracastSchemas)
+  const names = Object.entries(records).flatMap(([name, { answer }]) => (answer ? [name] : []))
+  expect(names.filter(name => !Object.hasOwn(components.schemas, name))).toEqual([])
+})
