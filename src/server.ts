@@ -6,11 +6,11 @@ import { openAuthorizer } from './api/auth/authorize.ts'
 import { openKeys } from './api/auth/keys.ts'
 import { openListenTokens } from './api/auth/listen-tokens.ts'
 import { sessionCookieName } from './api/auth/session-cookie.ts'
+import { takesKeysInQuery } from './api/azuracast/with-dialects.ts'
 import { apiOptions } from './api/core/admission.ts'
 import { openHeavyReads } from './api/core/heavy-reads.ts'
 import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
-import { webauthn } from './api/people/passkeys.ts'
 import { openSongLinks } from './api/playout/song-links.ts'
 import { apiRoutes } from './api/routes.ts'
 import { openWebhookTests } from './api/webhooks/test.ts'
@@ -33,6 +33,7 @@ import { publishFollowers } from './live/publish-followers.ts'
 import { serveStreams } from './live/transports/streams.ts'
 import { serveSockets } from './live/transports/websockets.ts'
 import { warnOfMistypedVariables } from './mistyped-variables.ts'
+import { openRenderers } from './model/station/renderer.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { exportMetrics } from './platform/metrics/exporter.ts'
 import { requestsInFlight } from './platform/metrics/http.ts'
@@ -67,12 +68,12 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
 
   const subscriber = openSubscriber(stores.redisPlace, 'server-changes')
   opened.defer('changes connection', () => subscriber.disconnect())
+  const renderers = openRenderers(config.API_DIALECT, config.BASE_URL)
   const feed = await openFeed({
     redis: stores.redis,
     subscriber,
     writes: stores.writes,
-    baseUrl: config.BASE_URL,
-    dialect: config.API_DIALECT,
+    renderers,
     log,
     renew: shown => renewState(stores, shown),
     readIdentities: stationIds => readIdentities(stores.sql, stationIds),
@@ -140,6 +141,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     publicReads,
     heavyReads,
     live,
+    renderer: renderers[0],
     longPolls,
     keys,
     secrets,
@@ -160,12 +162,17 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     ...shared,
     live,
     isBehindProxy: config.TRUSTED_PROXIES.length > 0,
-    dialect: config.API_DIALECT
+    ownPagesDiffer: config.API_DIALECT !== 'documented'
   })
   const routes = [...apiRoutes, ...pageRoutes]
   serveRoutes(app, routes, {
     ...shared,
-    ...apiOptions(routes, { services, authorize: openAuthorizer({ keys, live, sql: reads }), keys }),
+    ...apiOptions(routes, {
+      services,
+      authorize: openAuthorizer({ keys, live, sql: reads }),
+      keys,
+      takesKeysInQuery: takesKeysInQuery(config.API_DIALECT)
+    }),
     addressOf,
     sessionCookie,
     openSpool: () => openNamelessNow(config),

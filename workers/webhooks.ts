@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import type { Config } from '../src/config.ts'
 import type { PlayoutServices } from '../src/engine/services.ts'
 import { writeStatusEvents } from '../src/engine/triggers.ts'
+import { openRenderer } from '../src/model/station/renderer.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
 import { repeat } from '../src/platform/runtime/repeat.ts'
@@ -39,8 +40,7 @@ export function startWebhooks(
     log,
     stationFaults: services.stationFaults,
     secrets,
-    baseUrl: config.BASE_URL,
-    dialect: config.API_DIALECT,
+    renderer: openRenderer(config.API_DIALECT, config.BASE_URL),
     ...openSendDeps(config),
     hosts: new HostLimits(),
     leases: new Map(),

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 
 import { openFeed } from '../../src/live/feed/feed.ts'
+import { openRenderers } from '../../src/model/station/renderer.ts'
 import { checkRedis } from '../../src/stores/redis/check-redis.ts'
 import { openRedis, openSubscriber } from '../../src/stores/redis/connection.ts'
 import { watchWrites } from '../../src/stores/redis/write-health.ts'
@@ -35,7 +36,7 @@ const openFollower = async () =>
     redis,
     subscriber,
     writes,
-    baseUrl: 'https://radio.example.com',
+    renderers: openRenderers('documented', 'https://radio.example.com'),
     log,
     renew: () => Promise.resolve(),
     readIdentities: async () => new Map()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 import type { Reply } from '../http/route.ts'
 import type { CachedResponse } from '../model/station/document.ts'
-import { dialectVary } from '../model/station/public-headers.ts'
+import { keyVary } from '../model/station/public-headers.ts'
 import { openCache } from '../platform/runtime/cache.ts'
 import { renderJson } from './core/json-slices.ts'
 import { describeApi, documentedDialect } from './core/openapi.ts'
@@ -29,7 +29,7 @@ export function documentRoutes(
           const document = await describeApi([...described, ...routes], config.BASE_URL, dialect)
           return toCachedResponse(await renderJson(document, 3))
         })
-        return { document: () => document, headers: { ...headers, ...dialectVary } }
+        return { document: () => document, headers: { ...headers, ...keyVary } }
       }
     const variants = dialects.map(each => [each.name, { operation, handle: handleIn(each) }])
     return apiRoute('GET', path, 'public', {

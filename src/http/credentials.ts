@@ -74,7 +74,7 @@ function isSameOrigin(req: HttpRequest): boolean {
   return origin === '' || origin.replace(/^https?:\/\//, '') === req.getHeader('host')
 }
 
-/** Whether a request says that it comes from a page of this server. These read the documented dialect. */
+/** Whether a request says that it comes from a page of this server. */
 export const isOwnPage = (req: HttpRequest): boolean => req.getHeader('x-requested-with') === 'cuewire'
 
 /** Returns the value of a cookie in a `Cookie` header; empty if there is none. */

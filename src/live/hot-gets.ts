@@ -18,7 +18,6 @@ import {
 import type { Reply } from '../http/route.ts'
 import { maxUnstreamedBytes, type ResponsesInFlight, sendRemaining } from '../http/stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
-import type { Dialect } from '../model/station/dialect.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import type { DocumentKind, LiveView } from '../model/station/live-view.ts'
 import { publicHeaders } from '../model/station/public-headers.ts'
@@ -33,8 +32,8 @@ export interface HotGetsOptions {
   readonly corsOrigins: readonly string[]
   /** Whether a proxy sends requests of many clients over one connection; then `isAmbiguous` is checked. */
   readonly isBehindProxy?: boolean
-  /** The dialect of the installation. */
-  readonly dialect?: Dialect
+  /** Whether pages of this server are answered by another renderer than the default one. */
+  readonly ownPagesDiffer?: boolean
 }
 
 /**
@@ -45,9 +44,7 @@ export interface HotGetsOptions {
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   const { live, isDraining = () => false, inFlight = { count: 0 }, isBehindProxy = false } = options
-  // Pages of this server read the documented dialect.
-  const mayDiffer =
-    options.dialect === 'azuracast' ? (req: HttpRequest) => hasKey(req) || isOwnPage(req) : hasKey
+  const mayDiffer = options.ownPagesDiffer ? (req: HttpRequest) => hasKey(req) || isOwnPage(req) : hasKey
   const cors = buildCors(options.corsOrigins)
 
   /** Registers a path for GET and HEAD. The first source that finds a document is used. */
@@ -156,7 +153,7 @@ interface Source {
 const mayHaveKeyOrSelection = (req: HttpRequest) =>
   /api_key|token|stations|page|current|rowCount|%/.test(req.getQuery() ?? '')
 
-/** Whether a request has a key, whose dialect may be another one. */
+/** Whether a request has a key, which may choose another renderer. */
 const hasKey = (req: HttpRequest) =>
   req.getHeader(headerNames.apiKey) !== '' || req.getHeader(headerNames.authorization) !== ''
 

@@ -22,7 +22,7 @@ import {
   typicalRoutes,
   uncalled
 } from '../support/access-matrix.ts'
-import { aStation } from '../support/builders.ts'
+import { aStation, documented } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
@@ -59,7 +59,7 @@ describe('every permission at every route', () => {
         find: name => {
           if (!isRemembered.has(Number(name))) return undefined
           const profile = { isPublic: Number(name) === open }
-          return LiveStation.of(aStation({ stationId: parseId(name), profile }), 'https://radio.example.com')
+          return LiveStation.of(aStation({ stationId: parseId(name), profile }), documented)
         }
       },
       sql

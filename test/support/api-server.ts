@@ -5,6 +5,7 @@ import type { Permission } from '../../src/api/auth/access.ts'
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
 import { openListenTokens } from '../../src/api/auth/listen-tokens.ts'
+import { takesKeysInQuery } from '../../src/api/azuracast/with-dialects.ts'
 import { apiOptions } from '../../src/api/core/admission.ts'
 import { openHeavyReads } from '../../src/api/core/heavy-reads.ts'
 import type { ApiServices } from '../../src/api/core/services.ts'
@@ -19,6 +20,7 @@ import { openNamelessNow } from '../../src/library/uploads/content.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
 import { serveHotGets } from '../../src/live/hot-gets.ts'
 import type { Dialect } from '../../src/model/station/dialect.ts'
+import { openRenderers } from '../../src/model/station/renderer.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import { openConnectedListeners } from '../../src/radio/connected-listeners.ts'
 import { openInstallationSettings } from '../../src/stores/db/installation-settings.ts'
@@ -43,7 +45,8 @@ export interface ApiServerOptions extends Partial<Pick<LongPollsOptions, 'admit'
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
   const { corsOrigins = ['*'], isDraining = () => false, admit = () => () => {}, variables } = options
   const config = parseConfig({ BASE_URL: 'https://radio.example.com', ...variables })
-  const { redis, feed } = await followRedis(redisUrl, { dialect: config.API_DIALECT })
+  const renderers = openRenderers(config.API_DIALECT, config.BASE_URL)
+  const { redis, feed } = await followRedis(redisUrl, { renderers })
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
   const live = viewOf(feed)
@@ -62,6 +65,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     publicReads: sql,
     heavyReads: openHeavyReads({ visitors: sql, keys: sql }),
     live,
+    renderer: renderers[0],
     longPolls,
     keys,
     secrets,
@@ -78,9 +82,14 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     isDraining
   }
   const app = App()
-  serveHotGets(app, { live, corsOrigins, isDraining, dialect: config.API_DIALECT })
+  serveHotGets(app, { live, corsOrigins, isDraining, ownPagesDiffer: config.API_DIALECT !== 'documented' })
   serveRoutes(app, apiRoutes, {
-    ...apiOptions(apiRoutes, { services, authorize: openAuthorizer({ keys, live, sql }), keys }),
+    ...apiOptions(apiRoutes, {
+      services,
+      authorize: openAuthorizer({ keys, live, sql }),
+      keys,
+      takesKeysInQuery: takesKeysInQuery(config.API_DIALECT)
+    }),
     addressOf: address => address,
     corsOrigins,
     log,

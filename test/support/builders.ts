@@ -1,3 +1,4 @@
+import { openRenderer } from '../../src/model/station/renderer.ts'
 import type {
   CountsBasis,
   CurrentPlay,
@@ -7,6 +8,9 @@ import type {
   StationProfile,
   StationState
 } from '../../src/model/station/state.ts'
+
+/** Renders stations of `https://radio.example.com`. */
+export const documented = openRenderer('documented', 'https://radio.example.com')
 
 /** A song; by default by Nils Okada. */
 export function aSong(parts: Partial<Song> = {}): Song {

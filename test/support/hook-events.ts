@@ -6,7 +6,7 @@ import { renderEventNowPlaying } from '../../src/webhooks/format/now-playing-bod
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
 import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
-import { aPlay, aSong, aStation } from './builders.ts'
+import { aPlay, aSong, aStation, documented } from './builders.ts'
 
 /** The time of the event in Unix seconds: 2026-07-08T00:00:00Z. */
 export const happenedAt = 1_783_468_800
@@ -30,10 +30,7 @@ export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): Station
 
 /** The now-playing object of a station at `happenedAt`. */
 export function nowPlayingOf(state: StationState): EventNowPlaying {
-  return renderEventNowPlaying(state, happenedAt * 1000, {
-    baseUrl: 'https://radio.example.com',
-    dialect: 'documented'
-  })
+  return renderEventNowPlaying(state, happenedAt * 1000, documented)
 }
 
 /** A song change of `aPlayingStation`. */

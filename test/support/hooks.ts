@@ -2,6 +2,7 @@ import { BlockList } from 'node:net'
 
 import { pino } from 'pino'
 
+import { openRenderer } from '../../src/model/station/renderer.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import type { Trigger } from '../../src/model/station/triggers.ts'
 import { openStationFaults } from '../../src/platform/isolation/station-faults.ts'
@@ -25,8 +26,7 @@ export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): Deliv
     log,
     stationFaults: openStationFaults(log),
     secrets: openSeals,
-    baseUrl: 'https://radio.example',
-    dialect: 'documented',
+    renderer: openRenderer('documented', 'https://radio.example'),
     allowed,
     mailer: null,
     hosts: new HostLimits(),

@@ -10,6 +10,7 @@ import { type Hub, type HubOptions, openHub } from '../../src/live/hub.ts'
 import type { Session } from '../../src/live/session.ts'
 import { serveStreams } from '../../src/live/transports/streams.ts'
 import { serveSockets, socketPath } from '../../src/live/transports/websockets.ts'
+import { openRenderers } from '../../src/model/station/renderer.ts'
 import { checkRedis } from '../../src/stores/redis/check-redis.ts'
 import { openRedis, openSubscriber, type RedisClient } from '../../src/stores/redis/connection.ts'
 import { changesChannel, shards } from '../../src/stores/redis/keys.ts'
@@ -22,7 +23,7 @@ const log = pino({ level: 'silent' })
 /** A feed on the Redis or Redis Cluster of a test, closed when the test ends. `redis` can commit. */
 export async function followRedis(
   redisUrl: string,
-  options: Pick<FeedOptions, 'checkIntervalMs' | 'dialect'> = {}
+  options: Partial<Pick<FeedOptions, 'checkIntervalMs' | 'renderers'>> = {}
 ) {
   const place = await checkRedis(redisUrl)
   const redis = openRedis(place, 'test')
@@ -33,7 +34,7 @@ export async function followRedis(
     redis,
     subscriber,
     writes,
-    baseUrl: 'https://radio.example.com',
+    renderers: openRenderers('documented', 'https://radio.example.com'),
     log,
     renew: () => Promise.resolve(),
     readIdentities: async () => new Map(),

@@ -14,14 +14,14 @@ import {
   type FollowInput,
   applyInput
 } from '../../web/client/step.ts'
-import { aStation } from './builders.ts'
+import { aStation, documented } from './builders.ts'
 
 /** The now-playing document of a station as it is pushed at `nowSeconds`. */
 export function renderDocument(
   state: StationState = aStation(),
   nowSeconds: number = Math.floor(Date.now() / 1_000)
 ): NowPlaying {
-  return JSON.parse(LiveStation.of(state, 'https://radio.example.com').eventText(nowSeconds))
+  return JSON.parse(LiveStation.of(state, documented).eventText(nowSeconds))
 }
 
 export const publication = (np: NowPlaying, offset = 1, epoch: string | null = null): ServerMessage => ({

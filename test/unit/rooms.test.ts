@@ -31,7 +31,7 @@ src/api                  src/platform src/model src/stores src/webhooks src/engi
 src/commands             src/platform src/model src/stores src/webhooks src/engine src/radio src/library src/upkeep src/api src/config.ts src/mistyped-variables.ts scripts *
 src/pages                src/platform src/model src/http src/api *
 src                      scripts *
-workers                  src/platform src/stores src/webhooks src/engine src/radio src/library src/upkeep src/config.ts src/mistyped-variables.ts src/services.ts *
+workers                  src/platform src/model src/stores src/webhooks src/engine src/radio src/library src/upkeep src/config.ts src/mistyped-variables.ts src/services.ts *
 web/client               src/live/vocabulary.ts
 web/elements             web/client lit lit/directives/keyed.js hls.js/light
 web/widget               web/client web/elements lit lit/directives/keyed.js

@@ -1,4 +1,4 @@
-import { dialectVary } from '../../model/station/public-headers.ts'
+import { keyVary } from '../../model/station/public-headers.ts'
 import type { HandledRoute } from '../core/route.ts'
 import { submitRoute } from '../queue/requests.ts'
 
@@ -13,7 +13,7 @@ export const requestByLinkRoute: HandledRoute = {
   async handle(request, services) {
     return {
       ...(await submitRoute.handle(request, services)),
-      headers: { ...dialectVary, 'Cache-Control': 'no-store' }
+      headers: { ...keyVary, 'Cache-Control': 'no-store' }
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Reply } from '../../http/route.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Dialect } from '../../model/station/dialect.ts'
-import { dialectVary } from '../../model/station/public-headers.ts'
+import { keyVary } from '../../model/station/public-headers.ts'
 import { maxUnpaged } from '../core/list.ts'
 import type { ApiRoute, Handler, Operation, RenderRows } from '../core/route.ts'
 import {
@@ -181,7 +181,7 @@ const withVary =
   async (request, services) => {
     const reply = await handle(request, services)
     const { Vary: own = '' } = reply.headers ?? {}
-    const names = new Set([...own.split(', '), ...dialectVary.Vary.split(', ')].filter(name => name !== ''))
+    const names = new Set([...own.split(', '), ...keyVary.Vary.split(', ')].filter(name => name !== ''))
     return { ...reply, headers: { ...reply.headers, Vary: [...names].join(', ') } }
   }
 
@@ -195,7 +195,7 @@ function chooseRendering(route: ApiRoute): ApiRoute {
         request,
         dialect === services.config.API_DIALECT
           ? services
-          : { ...services, live: services.live.inDialect(dialect) }
+          : { ...services, live: services.live.renderedBy(dialect) }
       )
   return {
     ...route,

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../model/station/dialect.ts'
 import type { ApiRoute } from '../core/route.ts'
 import type { DocumentDialect } from '../core/schema-components.ts'
 import { sharedSchemas } from '../core/schemas.ts'
@@ -10,6 +11,9 @@ export function withDialects(routes: readonly ApiRoute[]): readonly ApiRoute[] {
   assertDeclared(routes, { records, operations, parts })
   return routes.map(translateRoute)
 }
+
+/** AzuraCast takes keys in the query of what does not change anything. */
+export const takesKeysInQuery = (installed: Dialect) => installed === 'azuracast'
 
 interface Declarations {
   readonly records: Readonly<Record<string, RecordDialect>>

@@ -12,17 +12,18 @@ interface AdmissionDeps {
   /** Finds the caller; undefined for public routes. Throws `ApiError` if the key does not allow the route. */
   readonly authorize: (request: Request, route: HandledRoute) => undefined | Promise<Caller>
   readonly keys: Pick<Keys, 'findDialect'>
+  /** Whether the query of a request that only reads may have the key, on all routes. */
+  readonly takesKeysInQuery: boolean
 }
 
 /** What `serveRoutes` needs to know of the routes of the API and the pages. */
 export function apiOptions(routes: readonly HandledRoute[], deps: AdmissionDeps) {
-  const { API_DIALECT: installed } = deps.services.config
   return {
     admit: openAdmission(routes, deps),
     groupOf: ({ operation }: HandledRoute) => groupOf(operation?.tag),
-    // For playouts that cannot set headers, and as AzuraCast does.
+    // For playouts that cannot set headers.
     takesKeyInQuery: ({ access }: HandledRoute, isSafe: boolean) =>
-      access === 'playout key' || (installed === 'azuracast' && isSafe),
+      access === 'playout key' || (deps.takesKeysInQuery && isSafe),
     trimsBelow: '/api/',
     renderError: (error: ApiError, path: string) =>
       renderApiError(error, { hasStatus: `${path}/`.startsWith('/api/v1/main/') })

@@ -1,5 +1,6 @@
 import type { PlayoutServices } from '../../engine/services.ts'
 import type { LiveView } from '../../model/station/live-view.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import type { ReadConnectedListeners } from '../../radio/connected-listeners.ts'
 import type { SettingsReader } from '../../stores/db/installation-settings.ts'
 import type { Sql } from '../../stores/db/sql.ts'
@@ -27,6 +28,8 @@ export interface ApiServices extends PlayoutServices {
   readonly publicReads: Sql
   readonly heavyReads: HeavyReads
   readonly live: LiveView
+  /** That of the installation. */
+  readonly renderer: Renderer
   readonly longPolls: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets

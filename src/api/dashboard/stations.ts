@@ -1,5 +1,5 @@
 import type { StationListing } from '../../model/station/live-view.ts'
-import { dialectVary } from '../../model/station/public-headers.ts'
+import { keyVary } from '../../model/station/public-headers.ts'
 import { allows } from '../auth/access.ts'
 import {
   listParameters,
@@ -43,7 +43,7 @@ export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/s
     const documents = shown.flatMap(station => renderDocument(request, services, station) ?? [])
     const elements = documents.map((text, index) => Buffer.from(index === 0 ? text : `,${text}`))
     const reply = renderListReply({ elements, total: found.length }, query, request, services.config.BASE_URL)
-    return { ...reply, headers: { ...reply.headers, ...dialectVary } }
+    return { ...reply, headers: { ...reply.headers, ...keyVary } }
   }
 })
 

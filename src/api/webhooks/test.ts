@@ -93,7 +93,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
 })
 
 /** Prepares the current state for the first of the hook's triggers that has something to send. */
-function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequest, hook: HookRow) {
+function prepareMessage({ live, secrets, renderer }: ApiServices, request: ApiRequest, hook: HookRow) {
   const { id: stationId } = stationOf(request)
   const state = live.get(String(stationId))
   if (!state)
@@ -102,7 +102,7 @@ function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequ
   const event = {
     id: messageId({ stationId, fact: `test:${randomUUID()}`, happenedAtMs: nowMs, webhookId: hook.id }),
     happenedAt: Math.floor(nowMs / 1000),
-    nowPlaying: renderEventNowPlaying(state, nowMs, { baseUrl: config.BASE_URL, dialect: config.API_DIALECT })
+    nowPlaying: renderEventNowPlaying(state, nowMs, renderer)
   }
   const prepared = triggersFor(hook, hookTypeOf(hook.type).triggers).map(trigger =>
     renderDelivery(secrets, hook, { ...event, triggers: [trigger] }, nowMs)

@@ -1,5 +1,5 @@
-import type { Dialect } from '../../model/station/dialect.ts'
 import type { CachedResponse } from '../../model/station/document.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import type { StationState } from '../../model/station/state.ts'
 import { etagOf, LiveStation } from './live-station.ts'
 import { openLongLists } from './long-lists.ts'
@@ -18,17 +18,16 @@ interface CatalogueOptions {
   readonly onRemoved?: (idOrName: string) => void
   /** Called with a station that is left out of a list, because rendering it fails. */
   readonly onUnrendered?: OnUnrendered
-  /** The dialect of the installation. */
-  readonly dialect?: Dialect
 }
 
+/** `own`: the default renderer. */
 export function openCatalogue(
-  baseUrl: string,
-  { onRemoved = () => {}, onUnrendered = () => {}, dialect: ownDialect = 'documented' }: CatalogueOptions = {}
+  own: Renderer,
+  { onRemoved = () => {}, onUnrendered = () => {} }: CatalogueOptions = {}
 ) {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
-  /** Names that stations had in AzuraCast, which are no short names here, so that no other station gets them. */
+  /** Names that stations had elsewhere, which are no short names here, so that no other station gets them. */
   const idByFormerName = new Map<string, number>()
   const formerNames = new Map<number, string>()
   /** In id order, without those in `added`. */
@@ -38,9 +37,9 @@ export function openCatalogue(
   let publicIds: readonly number[] | null = null
   let publicSecond = -1
   let publicList: CachedResponse | null = null
-  /** The newest list of each set of stations and dialect. */
+  /** The newest list of each set of stations and renderer. */
   const lists = new Map<string, CachedResponse>()
-  const longLists = openLongLists(all, { dialect: ownDialect, onUnrendered })
+  const longLists = openLongLists(all, own, { onUnrendered })
 
   /** Releases a name, to another station that has it: the two changes may arrive in any order. */
   function releaseName({ stationId, shortName }: LiveStation): void {
@@ -87,7 +86,7 @@ export function openCatalogue(
       shortName,
       ...(formerNames.has(stationId) ? [formerNames.get(stationId) ?? ''] : [])
     ],
-    /** Lets a station be found by the name that it had in AzuraCast. */
+    /** Lets a station be found by the name that it had elsewhere. */
     setFormerName: (stationId: number, name: string): void => {
       idByFormerName.set(name, stationId)
       formerNames.set(stationId, name)
@@ -96,7 +95,7 @@ export function openCatalogue(
     put: (state: StationState): boolean => {
       const known = byId.get(state.stationId)
       if (known !== undefined && !isNewer(state, known)) return false
-      const station = LiveStation.of(state, baseUrl, ownDialect)
+      const station = LiveStation.of(state, own)
       byId.set(state.stationId, station)
       if (known === undefined) added.push(station)
       else replaceSorted(station)
@@ -145,17 +144,17 @@ export function openCatalogue(
       if (byId.size > maxRenderedAtOnce) return null
       if (publicList !== null && publicSecond === nowSeconds) return publicList
       publicSecond = nowSeconds
-      return (publicList = joinList(all().filter(isPublic), nowSeconds, ownDialect, publicList, onUnrendered))
+      return (publicList = joinList(all().filter(isPublic), nowSeconds, own, publicList, onUnrendered))
     },
     longLists,
-    /** The same with these stations, in this order, in a dialect. */
+    /** The same with these stations, in this order, by any renderer. */
     list: (
       stations: readonly LiveStation[],
       nowSeconds: number,
-      dialect: Dialect = ownDialect
+      renderer: Renderer = own
     ): CachedResponse => {
-      const choice = `${dialect} ${stations.map(({ stationId }) => stationId).join()}`
-      const list = joinList(stations, nowSeconds, dialect, lists.get(choice) ?? null, onUnrendered)
+      const choice = `${renderer.name} ${stations.map(({ stationId }) => stationId).join()}`
+      const list = joinList(stations, nowSeconds, renderer, lists.get(choice) ?? null, onUnrendered)
       if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
       lists.set(choice, list)
       return list
@@ -188,13 +187,13 @@ const maxLists = 16
 function joinList(
   stations: readonly LiveStation[],
   nowSeconds: number,
-  dialect: Dialect,
+  renderer: Renderer,
   before: CachedResponse | null,
   onUnrendered: OnUnrendered
 ) {
   const documents = stations.flatMap(station => {
     try {
-      return station.document('rest', nowSeconds, dialect)
+      return station.document('rest', nowSeconds, renderer)
     } catch (error) {
       onUnrendered(station, error)
       return []

@@ -1,5 +1,5 @@
-import type { Dialect } from '../../model/station/dialect.ts'
 import type { ShownPosition } from '../../model/station/live-view.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import type { Trigger } from '../../model/station/triggers.ts'
 import { openStationFaults, type StationFaults } from '../../platform/isolation/station-faults.ts'
 import { feedLag } from '../../platform/metrics/push.ts'
@@ -33,9 +33,8 @@ export interface FeedOptions {
   readonly subscriber: RedisClient
   /** Whether `redis` takes writes. It goes on when the feed closes, as the connections do. */
   readonly writes: Pick<WriteHealth, 'check' | 'isRefusing' | 'isNodeRefusing' | 'writableAtMs'>
-  readonly baseUrl: string
-  /** The dialect of the installation. */
-  readonly dialect?: Dialect
+  /** The first is the default one. Its documents are rendered once per state, those of others on request. */
+  readonly renderers: readonly [Renderer, ...Renderer[]]
   readonly log: Logger
   /**
    * Stores a station's live state again under a higher offset: Redis lost changes that were shown, because a
@@ -69,11 +68,11 @@ const currentForMs = 5_000
  * station with an empty position was deleted. Throws if Redis cannot be read now; retries later.
  */
 export async function openFeed(options: FeedOptions) {
-  const { redis, subscriber, writes, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
-  const { dialect = 'documented', stationFaults = openStationFaults(log) } = options
+  const { redis, subscriber, writes, renderers, log, renew, readIdentities, checkIntervalMs = 450 } = options
+  const { stationFaults = openStationFaults(log) } = options
   const listeners = new Set<ChangeListener>()
   const removalListeners = new Set<RemovalListener>()
-  const catalogue = openCatalogue(baseUrl, { onRemoved: notifyRemoval, onUnrendered, dialect })
+  const catalogue = openCatalogue(renderers[0], { onRemoved: notifyRemoval, onUnrendered })
   const renewing = new Set<number>()
   const readSequence = openSequenceReader(redis)
   const shared = {
@@ -215,7 +214,7 @@ export async function openFeed(options: FeedOptions) {
     list: catalogue.list,
     /** Notes a station whose state cannot be rendered. */
     onUnrendered,
-    dialect,
+    renderers,
     /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
     onChange: (listener: ChangeListener) => {
       listeners.add(listener)

@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto'
 
-import type { Dialect } from '../../model/station/dialect.ts'
 import type { CachedResponse } from '../../model/station/document.ts'
 import type { StationListing } from '../../model/station/live-view.ts'
 import {
   elapsedAt,
   type NowPlayingDocument,
-  type NowPlayingVariant,
-  type NowPlayingVariants,
-  nowPlayingVariants,
   renderElapsed,
-  renderLine,
-  renderNowPlaying
+  renderLine
 } from '../../model/station/now-playing.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import {
   isOnline,
   type ListenerCounts,
@@ -33,7 +29,7 @@ type UncompressedFields = Pick<
   | 'epoch'
   | 'revision'
   | 'dueAtMs'
-> & { readonly baseUrl: string; readonly variants: NowPlayingVariants }
+> & { readonly renderer: Renderer }
 
 /** Counts, and the offset with which they were published. */
 type NewCounts = Pick<StationState, 'offset' | 'listeners'>
@@ -56,17 +52,16 @@ export class LiveStation implements StationListing {
   readonly revision: number
   /** When the workers end the current play; null: they do not. */
   readonly dueAtMs: number | null
-  readonly #baseUrl: string
-  /** The variants of the installation's dialect. */
-  readonly #variants: NowPlayingVariants
+  /** The default one. */
+  readonly #renderer: Renderer
   /** The state, or its compressed form. Its offset and counts may be older ones. */
   #stored: StationState | string
   /** Counts that are newer than those of `#stored`; as JSON text if that is compressed. */
   readonly #newCounts: ListenerCounts | string | null
   #rest: Rendering | null = null
   #event: Rendering | null = null
-  /** The documents in the other dialect; null before one was requested. */
-  #others: { rest: Rendering | null; event: Rendering | null } | null = null
+  /** The documents of other renderers; null before one was requested. */
+  #others: Map<Renderer, { rest: Rendering | null; event: Rendering | null }> | null = null
   #line: CachedResponse | null = null
   #isUsed = false
 
@@ -84,8 +79,7 @@ export class LiveStation implements StationListing {
     this.epoch = known.epoch
     this.revision = known.revision
     this.dueAtMs = known.dueAtMs
-    this.#baseUrl = known.baseUrl
-    this.#variants = known.variants
+    this.#renderer = known.renderer
     this.offset = offset
     this.listeners = listeners.total
     this.uniqueListeners = listeners.unique
@@ -93,8 +87,8 @@ export class LiveStation implements StationListing {
     this.#newCounts = newCounts
   }
 
-  /** `dialect`: that of the installation. */
-  static of(state: StationState, baseUrl: string, dialect: Dialect = 'documented'): LiveStation {
+  /** `renderer`: the default one. */
+  static of(state: StationState, renderer: Renderer): LiveStation {
     const { stationId, profile, epoch, current } = state
     const fields = {
       stationId,
@@ -105,8 +99,7 @@ export class LiveStation implements StationListing {
       epoch,
       revision: newestRevision(state),
       dueAtMs: current?.dueAtMs ?? null,
-      baseUrl,
-      variants: nowPlayingVariants[dialect]
+      renderer
     }
     return new LiveStation(fields, state, state, null)
   }
@@ -127,8 +120,7 @@ export class LiveStation implements StationListing {
     const fields = { ...visibility, shortName, isOnline: isOn, epoch, revision, dueAtMs }
     const { listeners } = counts
     const newCounts = typeof this.#stored === 'string' ? JSON.stringify(listeners) : listeners
-    const constants = { baseUrl: this.#baseUrl, variants: this.#variants }
-    return new LiveStation({ ...fields, ...constants }, counts, this.#stored, newCounts)
+    return new LiveStation({ ...fields, renderer: this.#renderer }, counts, this.#stored, newCounts)
   }
 
   /** The state. It is kept as an object, for further use. */
@@ -161,14 +153,15 @@ export class LiveStation implements StationListing {
     return this.#renderingOf('event').response(nowSeconds)
   }
 
-  /** A document in a dialect. */
-  document(kind: 'rest' | 'event', nowSeconds: number, dialect: Dialect): CachedResponse {
-    const variant = nowPlayingVariants[dialect][kind]
-    if (variant === this.#variants[kind]) return this.#renderingOf(kind).response(nowSeconds)
+  /** The document of a renderer. */
+  document(kind: 'rest' | 'event', nowSeconds: number, renderer: Renderer): CachedResponse {
+    if (renderer === this.#renderer) return this.#renderingOf(kind).response(nowSeconds)
     this.#isUsed = true
-    const others = (this.#others ??= { rest: null, event: null })
-    others[kind] ??= new Rendering(this.read(), variant, this.#baseUrl)
-    return others[kind].response(nowSeconds)
+    this.#others ??= new Map()
+    const known = this.#others.get(renderer) ?? { rest: null, event: null }
+    this.#others.set(renderer, known)
+    known[kind] ??= new Rendering(this.read(), renderer[kind])
+    return known[kind].response(nowSeconds)
   }
 
   /** The document of `GET /api/nowplaying_static/{id}.txt`. */
@@ -188,12 +181,11 @@ export class LiveStation implements StationListing {
    */
   restElement(
     nowSeconds: number,
-    { isKept, dialect }: { isKept: boolean; dialect: Dialect }
+    { isKept, renderer }: { isKept: boolean; renderer: Renderer }
   ): { text: string; etag: string } {
-    const variant = nowPlayingVariants[dialect].rest
-    const isOwn = variant === this.#variants.rest
-    const known = !isOwn ? this.#others?.rest : isKept ? this.#renderingOf('rest') : this.#rest
-    return (known ?? new Rendering(this.read(), variant, this.#baseUrl)).element(nowSeconds)
+    const isOwn = renderer === this.#renderer
+    const known = !isOwn ? this.#others?.get(renderer)?.rest : isKept ? this.#renderingOf('rest') : this.#rest
+    return (known ?? new Rendering(this.read(), renderer.rest)).element(nowSeconds)
   }
 
   /** Compresses the state and drops the documents. */
@@ -215,7 +207,7 @@ export class LiveStation implements StationListing {
     this.#isUsed = true
     const known = kind === 'rest' ? this.#rest : this.#event
     if (known !== null) return known
-    const rendering = new Rendering(this.read(), this.#variants[kind], this.#baseUrl)
+    const rendering = new Rendering(this.read(), this.#renderer[kind])
     if (kind === 'rest') this.#rest = rendering
     else this.#event = rendering
     return rendering
@@ -238,8 +230,8 @@ class Rendering {
   #text: string | null = null
   #response: CachedResponse | null = null
 
-  constructor(state: StationState, variant: NowPlayingVariant, baseUrl: string) {
-    this.#document = renderNowPlaying(state, variant, baseUrl)
+  constructor(state: StationState, render: Renderer['rest']) {
+    this.#document = render(state)
     this.#position = positionOf(state)
   }
 

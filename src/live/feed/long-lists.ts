@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
-import type { Dialect } from '../../model/station/dialect.ts'
 import type { LongList } from '../../model/station/live-view.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import { Overloaded } from '../../platform/runtime/errors.ts'
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import { engineSeconds, type LiveStation, openHash } from './live-station.ts'
@@ -20,15 +20,13 @@ type BuiltList = Omit<LongList, 'release'> & { readonly compressedBytes: number 
 
 /** A list in memory. `responses`: closes each response that sends it. */
 interface KeptList extends BuiltList {
-  /** Its dialect, and the private stations in it. */
+  /** Its renderer, and the private stations in it. */
   readonly key: string
   readonly builtAtMs: number
   readonly responses: Set<() => void>
 }
 
 interface LongListOptions {
-  /** The dialect of the installation. */
-  readonly dialect?: Dialect
   /** Called with a station that is left out, because rendering it fails. */
   readonly onUnrendered?: (station: LiveStation, error: unknown) => void
   /** Maximum size of the lists in memory, compressed and without the newest. */
@@ -45,16 +43,12 @@ interface LongListOptions {
  */
 export function openLongLists(
   all: () => readonly LiveStation[],
-  {
-    dialect: ownDialect = 'documented',
-    onUnrendered = () => {},
-    maxBytes = 96 * 1_048_576,
-    evictableAfterMs = 60_000
-  }: LongListOptions = {}
+  own: Renderer,
+  { onUnrendered = () => {}, maxBytes = 96 * 1_048_576, evictableAfterMs = 60_000 }: LongListOptions = {}
 ) {
   /** Oldest first. */
   const kept = new Set<KeptList>()
-  const publicKey = keyOf(new Set(), ownDialect)
+  const publicKey = keyOf(new Set(), own)
   let building: Promise<unknown> = Promise.resolve()
   let nextPublic: Promise<KeptList> | null = null
 
@@ -75,11 +69,11 @@ export function openLongLists(
   async function buildOrReuse(
     key: string,
     privateIds: ReadonlySet<number>,
-    dialect: Dialect
+    renderer: Renderer
   ): Promise<KeptList> {
     evictOld()
     if (hasRoom()) {
-      const built = await buildList(all(), privateIds, dialect, onUnrendered)
+      const built = await buildList(all(), privateIds, renderer, onUnrendered)
       return { ...built, key, builtAtMs: performance.now(), responses: new Set() }
     }
     const newest = [...kept].findLast(list => list.key === key)
@@ -89,10 +83,10 @@ export function openLongLists(
   }
 
   /** Waits for its turn. */
-  function provide(key: string, privateIds: ReadonlySet<number>, dialect: Dialect): Promise<KeptList> {
+  function provide(key: string, privateIds: ReadonlySet<number>, renderer: Renderer): Promise<KeptList> {
     const provided = building.then(async () => {
       if (key === publicKey) nextPublic = null
-      const list = await buildOrReuse(key, privateIds, dialect)
+      const list = await buildOrReuse(key, privateIds, renderer)
       kept.add(list)
       return list
     })
@@ -105,10 +99,10 @@ export function openLongLists(
     take: async (
       privateIds: ReadonlySet<number>,
       onEvicted: () => void,
-      dialect: Dialect = ownDialect
+      renderer: Renderer = own
     ): Promise<LongList> => {
-      const key = keyOf(privateIds, dialect)
-      const provided = () => provide(key, privateIds, dialect)
+      const key = keyOf(privateIds, renderer)
+      const provided = () => provide(key, privateIds, renderer)
       const list = await (key === publicKey ? (nextPublic ??= provided()) : provided())
       // Another response may have released it.
       kept.add(list)
@@ -123,7 +117,7 @@ export function openLongLists(
   }
 }
 
-const keyOf = (privateIds: ReadonlySet<number>, dialect: Dialect) => `${dialect} ${[...privateIds].join()}`
+const keyOf = (privateIds: ReadonlySet<number>, { name }: Renderer) => `${name} ${[...privateIds].join()}`
 
 /**
  * Renders the public stations and those among `privateIds` as one array, for the second at which it begins.
@@ -131,7 +125,7 @@ const keyOf = (privateIds: ReadonlySet<number>, dialect: Dialect) => `${dialect}
 async function buildList(
   all: readonly LiveStation[],
   privateIds: ReadonlySet<number>,
-  dialect: Dialect,
+  renderer: Renderer,
   onUnrendered: (station: LiveStation, error: unknown) => void
 ): Promise<BuiltList> {
   const nowSeconds = engineSeconds()
@@ -150,7 +144,7 @@ async function buildList(
       const { done, value: station } = rest.next()
       if (done === true) return false
       try {
-        const element = station.restElement(nowSeconds, { isKept, dialect })
+        const element = station.restElement(nowSeconds, { isKept, renderer })
         hash.add(element.etag)
         text += separator + element.text
         separator = ','

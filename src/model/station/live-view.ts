@@ -1,4 +1,3 @@
-import type { Dialect } from './dialect.ts'
 import type { CachedResponse } from './document.ts'
 import type { StationVisibility } from './listen-grant.ts'
 import type { StationState } from './state.ts'
@@ -34,8 +33,8 @@ export interface LongList {
 
 /** The now-playing documents and station states that a server keeps in memory. */
 export interface LiveView {
-  /** The same with documents in another dialect. Its lists are rendered for each request. */
-  readonly inDialect: (dialect: Dialect) => LiveView
+  /** The same with the documents of the renderer of this name. Only the lists of the default one are kept. */
+  readonly renderedBy: (name: string) => LiveView
   /** A station by id (all digits) or short name. */
   readonly get: (key: string) => StationState | undefined
   /** The same as in `all`: without its state, which may have to be decompressed. */

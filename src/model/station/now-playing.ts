@@ -1,4 +1,3 @@
-import type { Dialect } from './dialect.ts'
 import { type CuedSong, isOnline, type Mount, type Play, type Song, type StationState } from './state.ts'
 
 /**
@@ -8,14 +7,6 @@ import { type CuedSong, isOnline, type Mount, type Play, type Song, type Station
  * a song of unknown length.
  */
 export type NowPlayingVariant = 'rest' | 'event' | 'azuracast' | 'azuracast event'
-
-/** The variants of a dialect, for REST and for events. */
-export type NowPlayingVariants = Readonly<Record<'rest' | 'event', NowPlayingVariant>>
-
-export const nowPlayingVariants: Readonly<Record<Dialect, NowPlayingVariants>> = {
-  documented: { rest: 'rest', event: 'event' },
-  azuracast: { rest: 'azuracast', event: 'azuracast event' }
-}
 
 const isAzuracast = (variant: NowPlayingVariant) => variant === 'azuracast' || variant === 'azuracast event'
 

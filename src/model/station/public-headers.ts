@@ -1,15 +1,15 @@
 import type { DocumentKind } from './live-view.ts'
 
-/** The header of responses whose dialect depends on the key. */
-export const dialectVary = { Vary: 'X-API-Key, Authorization' } as const
+/** The header of responses that depend on the key. */
+export const keyVary = { Vary: 'X-API-Key, Authorization' } as const
 
 export const publicCaching = { 'Cache-Control': 'public, max-age=1' }
-/** The dialect depends on the key. */
-const documentHeaders = { ...publicCaching, ...dialectVary }
+/** The key may choose another form. */
+const documentHeaders = { ...publicCaching, ...keyVary }
 export const privateCaching = { 'Cache-Control': 'private, no-store' }
 
 /** The list depends on the key or session. */
-export const listVary = { Vary: `${dialectVary.Vary}, Cookie` }
+export const listVary = { Vary: `${keyVary.Vary}, Cookie` }
 
 /** Headers of responses with public stations only. */
 export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Record<string, string>>>> = {

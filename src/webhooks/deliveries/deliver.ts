@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import pLimit, { type LimitFunction } from 'p-limit'
 
-import type { Dialect } from '../../model/station/dialect.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import { isolate } from '../../platform/isolation/for-each-station.ts'
 import type { StationFaults } from '../../platform/isolation/station-faults.ts'
 import { attemptDuration, attempts } from '../../platform/metrics/webhooks.ts'
@@ -34,9 +34,7 @@ export interface DeliveryDeps extends SendDeps {
   readonly log: Logger
   readonly stationFaults: StationFaults
   readonly secrets: Pick<Sealer, 'open'>
-  readonly baseUrl: string
-  /** The dialect of the installation. */
-  readonly dialect: Dialect
+  readonly renderer: Renderer
   readonly hosts: HostLimits
   /** The leases of the process, to be extended: web hooks by holder. */
   readonly leases: Map<string, number>
@@ -110,7 +108,7 @@ async function deliverNext(
   const { messageId, happenedAtMs } = sent
   const render = () => {
     const happenedAt = Math.floor(happenedAtMs / 1000)
-    const nowPlaying = renderEventNowPlaying(sent.state, happenedAtMs, deps)
+    const nowPlaying = renderEventNowPlaying(sent.state, happenedAtMs, deps.renderer)
     return renderDelivery(deps.secrets, hook, { id: messageId, triggers, happenedAt, nowPlaying }, nowMs)
   }
   const { sending, secrets } = renderOrExplain(deps, hook, render)

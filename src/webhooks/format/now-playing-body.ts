@@ -1,5 +1,5 @@
-import type { Dialect } from '../../model/station/dialect.ts'
-import { nowPlayingVariants, renderElapsed, renderNowPlaying } from '../../model/station/now-playing.ts'
+import { renderElapsed } from '../../model/station/now-playing.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
 import type { StationState } from '../../model/station/state.ts'
 import type { EventNowPlaying } from '../event.ts'
 
@@ -63,9 +63,9 @@ function changeNext(body: EventNowPlaying, change: SongChange): EventNowPlaying 
 export function renderEventNowPlaying(
   state: StationState,
   happenedAtMs: number,
-  { baseUrl, dialect }: { readonly baseUrl: string; readonly dialect: Dialect }
+  renderer: Pick<Renderer, 'event'>
 ): EventNowPlaying {
-  const document = renderNowPlaying(state, nowPlayingVariants[dialect].event, baseUrl)
+  const document = renderer.event(state)
   const moving = renderElapsed(document, Math.floor(happenedAtMs / 1000))
   return JSON.parse(document.head + moving + document.tail)
 }

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { openCatalogue } from '../../../src/live/feed/catalogue.ts'
-import { aPlay, afterSong, aStation } from '../../support/builders.ts'
-
-const baseUrl = 'https://radio.example.com'
+import { afterSong, aPlay, aStation, documented } from '../../support/builders.ts'
 
 const named = (stationId: number, shortName: string, offset: number) =>
   aStation({ stationId, offset, profile: { shortName } })
@@ -16,7 +14,7 @@ const playing = (stationId: number, isPublic = true) =>
   })
 
 test('a station is found by its id and by its short name', () => {
-  const catalogue = openCatalogue(baseUrl)
+  const catalogue = openCatalogue(documented)
   catalogue.put(aStation({ stationId: 7, profile: { shortName: 'seven' } }))
   expect(catalogue.find('7')).toBe(catalogue.get(7))
   expect(catalogue.find('seven')).toBe(catalogue.get(7))
@@ -24,7 +22,7 @@ test('a station is found by its id and by its short name', () => {
 
 test('a station is found by its former name until it is deleted', () => {
   const removed: string[] = []
-  const catalogue = openCatalogue(baseUrl, { onRemoved: name => removed.push(name) })
+  const catalogue = openCatalogue(documented, { onRemoved: name => removed.push(name) })
   catalogue.put(named(7, 'radio', 1))
   catalogue.setFormerName(7, 'радио')
   const station = catalogue.get(7)
@@ -38,14 +36,14 @@ test('a station is found by its former name until it is deleted', () => {
 test.each(['', '8', '07', '7.0', ' 7', '-7', '99999999999999999999', '__proto__', 'constructor', 'Seven'])(
   'no station is found by "%s"',
   name => {
-    const catalogue = openCatalogue(baseUrl)
+    const catalogue = openCatalogue(documented)
     catalogue.put(aStation({ stationId: 7, profile: { shortName: 'seven' } }))
     expect(catalogue.find(name)).toBeUndefined()
   }
 )
 
 test('within an epoch offsets never decrease, and another epoch replaces the state', () => {
-  const catalogue = openCatalogue(baseUrl)
+  const catalogue = openCatalogue(documented)
   const first = aStation({ offset: 5 })
   const second = afterSong(first)
   expect(catalogue.put(second)).toBe(true)
@@ -58,7 +56,7 @@ test('within an epoch offsets never decrease, and another epoch replaces the sta
 })
 
 test('names belong to their stations, also when two of them swap names', () => {
-  const catalogue = openCatalogue(baseUrl)
+  const catalogue = openCatalogue(documented)
   catalogue.put(named(1, 'north', 1))
   catalogue.put(named(2, 'south', 1))
   catalogue.put(named(1, 'south', 2))
@@ -71,7 +69,7 @@ test('names belong to their stations, also when two of them swap names', () => {
 })
 
 test('a name that passes to another station is found, whichever change arrives first', () => {
-  const catalogue = openCatalogue(baseUrl)
+  const catalogue = openCatalogue(documented)
   catalogue.put(named(2, 'north', 1))
   catalogue.put(named(1, 'north', 1))
   catalogue.put(named(1, 'south', 2))
@@ -82,7 +80,7 @@ test('a name that passes to another station is found, whichever change arrives f
 })
 
 test('the list has the public stations by id, and changes with the time and with their states', () => {
-  const catalogue = openCatalogue(baseUrl)
+  const catalogue = openCatalogue(documented)
   const list = (nowSeconds: number) => JSON.parse(String(catalogue.publicList(nowSeconds)?.body))
   expect(list(100)).toEqual([])
   for (const state of [playing(10), playing(2), playing(3, false)]) catalogue.put(state)
@@ -97,7 +95,7 @@ test('the list has the public stations by id, and changes with the time and with
 })
 
 test('both representations are correct for the requested second, and rendered once per second', () => {
-  const catalogue = openCatalogue(baseUrl)
+  const catalogue = openCatalogue(documented)
   catalogue.put(aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) }))
   const station = catalogue.get(1)
   const at = (nowSeconds: number) => JSON.parse(String(station?.rest(nowSeconds).body)).now_playing

@@ -4,10 +4,9 @@ import { applyDueChanges, delayPublication } from '../../../src/live/channels.ts
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Channel } from '../../../src/live/session.ts'
 import type { Trigger } from '../../../src/model/station/triggers.ts'
-import { aStation } from '../../support/builders.ts'
+import { aStation, documented } from '../../support/builders.ts'
 
-const at = (offset: number, epoch = 'e1') =>
-  LiveStation.of(aStation({ offset, epoch }), 'https://radio.example.com')
+const at = (offset: number, epoch = 'e1') => LiveStation.of(aStation({ offset, epoch }), documented)
 
 function aChannel(shown: Channel['shown']): Channel {
   return {

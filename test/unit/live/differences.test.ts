@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { renderPatch } from '../../../src/live/deltas.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
-import { aPlay, aSong, aStation } from '../../support/builders.ts'
+import { aPlay, aSong, aStation, documented } from '../../support/builders.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
 
 const start = 1_783_468_790
@@ -29,7 +29,7 @@ const states = record({
         : null,
       profile: { customFields: fields.map(id => ({ id, shortName: `field_${id}` })) }
     }),
-    'https://radio.example.com'
+    documented
   )
 })
 
@@ -48,11 +48,7 @@ test('a patch turns the document of any second into the current one', () => {
 test('a changed listener count results in a small patch', () => {
   const before = aStation({ shown: aPlay({ startedAtMs: start * 1000 }) })
   const after = { ...before, listeners: { ...before.listeners, total: 7, unique: 6 } }
-  const patch = renderPatch(
-    LiveStation.of(before, 'https://radio.example.com'),
-    LiveStation.of(after, 'https://radio.example.com'),
-    start + 31
-  )
+  const patch = renderPatch(LiveStation.of(before, documented), LiveStation.of(after, documented), start + 31)
   expect(JSON.parse(patch ?? '')).toEqual({
     listeners: { total: 7, unique: 6, current: 7 },
     now_playing: { elapsed: 31, remaining: 184 }

@@ -12,7 +12,7 @@ import {
   emptyEntry
 } from '../../../src/live/frames.ts'
 import { triggers } from '../../../src/model/station/triggers.ts'
-import { aPlay, aSong, aStation } from '../../support/builders.ts'
+import { aPlay, aSong, aStation, documented } from '../../support/builders.ts'
 
 const topKeys = 'station listeners live now_playing playing_next song_history is_online cache'
 const playingKeys = 'sh_id played_at duration playlist streamer is_request song elapsed remaining'
@@ -37,7 +37,7 @@ const stations = record({
 }).map(({ title, artist, name, epoch, offset, isPlaying, nowSeconds }) => {
   const shown = isPlaying ? aPlay({ song: aSong({ title, artist }) }) : null
   const state = aStation({ epoch, offset, shown, profile: { name } })
-  const document = LiveStation.of(state, 'https://radio.example.com').eventText(nowSeconds)
+  const document = LiveStation.of(state, documented).eventText(nowSeconds)
   return { snapshot: { epoch, offset, document, nowSeconds, staleSince: null }, title }
 })
 

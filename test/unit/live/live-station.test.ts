@@ -2,11 +2,13 @@ import { expect, test } from 'vitest'
 
 import { openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
+import { openRenderer } from '../../../src/model/station/renderer.ts'
 import type { StationState } from '../../../src/model/station/state.ts'
-import { afterSong, aPlay, aSong, aStation } from '../../support/builders.ts'
+import { afterSong, aPlay, aSong, aStation, documented } from '../../support/builders.ts'
 
 const base = 'https://radio.example.com'
-const open = (state: StationState) => LiveStation.of(state, base)
+const azuracast = openRenderer('azuracast', base)
+const open = (state: StationState) => LiveStation.of(state, documented)
 
 /** Plays from second 90 to second 110. */
 const playing = aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) })
@@ -71,7 +73,7 @@ test('the line of a silent station is its offline text, or its name without one'
 })
 
 test('the list keeps its body and ETag until one of its stations changes', () => {
-  const catalogue = openCatalogue(base)
+  const catalogue = openCatalogue(documented)
   catalogue.put(playing)
   catalogue.put(aStation({ stationId: 2, shown: null, profile: { shortName: 'two' } }))
   const before = catalogue.publicList(200)
@@ -86,7 +88,7 @@ test('the list keeps its body and ETag until one of its stations changes', () =>
 })
 
 test('lists of many selections of stations are correct, and the newest ones are cached', () => {
-  const catalogue = openCatalogue(base)
+  const catalogue = openCatalogue(documented)
   for (let id = 1; id <= 40; id++)
     catalogue.put(aStation({ stationId: id, shown: null, profile: { shortName: `s${id}` } }))
   const all = catalogue.all()
@@ -99,28 +101,28 @@ test('lists of many selections of stations are correct, and the newest ones are 
 
 test('an element of a list is the document, whether it is kept or not', () => {
   const station = open(playing)
-  const { text, etag } = station.restElement(95, { isKept: false, dialect: 'documented' })
+  const { text, etag } = station.restElement(95, { isKept: false, renderer: documented })
   expect(text).toBe(station.rest(95).body.toString())
   expect(etag).toBe(station.rest(95).etag)
-  expect(station.restElement(96, { isKept: true, dialect: 'documented' }).text).toBe(
+  expect(station.restElement(96, { isKept: true, renderer: documented }).text).toBe(
     station.rest(96).body.toString()
   )
 })
 
-test('documents are cached in both dialects, until the station is compressed', () => {
-  const station = LiveStation.of(playing, base, 'azuracast')
-  const own = station.document('rest', 95, 'azuracast')
+test('documents of all renderers are cached, until the station is compressed', () => {
+  const station = LiveStation.of(playing, azuracast)
+  const own = station.document('rest', 95, azuracast)
   expect(station.rest(95)).toBe(own)
   expect(JSON.parse(station.eventText(95)).station).toHaveProperty('requests_enabled', false)
-  const other = station.document('rest', 95, 'documented')
+  const other = station.document('rest', 95, documented)
   expect(other.body).toEqual(open(playing).rest(95).body)
   expect(other.etag).not.toBe(own.etag)
-  expect(station.document('rest', 95, 'documented')).toBe(other)
+  expect(station.document('rest', 95, documented)).toBe(other)
   expect(station.rest(95)).toBe(own)
-  expect(station.restElement(95, { isKept: true, dialect: 'documented' }).text).toBe(other.body.toString())
+  expect(station.restElement(95, { isKept: true, renderer: documented }).text).toBe(other.body.toString())
   station.compress()
-  expect(station.document('rest', 95, 'documented')).not.toBe(other)
-  expect(station.document('rest', 95, 'documented')).toEqual(other)
+  expect(station.document('rest', 95, documented)).not.toBe(other)
+  expect(station.document('rest', 95, documented)).toEqual(other)
   const counted = station.withCounts({ offset: 2, listeners: { ...playing.listeners, total: 4 } })
   expect(JSON.parse(counted.eventText(95)).station).toHaveProperty('requests_enabled')
 })

@@ -4,7 +4,7 @@ import { type Catalogue, openCatalogue } from '../../../src/live/feed/catalogue.
 import type { LiveStation } from '../../../src/live/feed/live-station.ts'
 import { openLongLists } from '../../../src/live/feed/long-lists.ts'
 import type { LongList } from '../../../src/model/station/live-view.ts'
-import { afterSong, aStation } from '../../support/builders.ts'
+import { afterSong, aStation, documented } from '../../support/builders.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const none: ReadonlySet<number> = new Set()
@@ -14,7 +14,7 @@ const ignore = () => {}
  * A catalogue of silent stations, whose documents are the same in every second; every tenth one is private.
  */
 function openStations(count: number) {
-  const catalogue = openCatalogue('https://radio.example.com')
+  const catalogue = openCatalogue(documented)
   for (let id = count; id >= 1; id--)
     catalogue.put(
       aStation({ stationId: id, shown: null, profile: { shortName: `s${id}`, isPublic: id % 10 !== 0 } })
@@ -86,7 +86,7 @@ test('requests that wait for a build share it, and later ones get newer states',
 test('lists that are being sent are evicted only when they are old and memory is needed', async () => {
   const { all } = openStations(1_001)
   const evicted: number[] = []
-  const lists = openLongLists(all, { maxBytes: 1, evictableAfterMs: 200 })
+  const lists = openLongLists(all, documented, { maxBytes: 1, evictableAfterMs: 200 })
   const first = await lists.take(none, () => evicted.push(1))
   const second = await lists.take(none, () => evicted.push(2))
   expect(second.read).toBe(first.read)
@@ -102,13 +102,13 @@ test('lists that are being sent are evicted only when they are old and memory is
 
 test('lists with room are built anew, and released lists need no memory', async () => {
   const evicted: number[] = []
-  const lists = openLongLists(openStations(1_001).all, { evictableAfterMs: 0 })
+  const lists = openLongLists(openStations(1_001).all, documented, { evictableAfterMs: 0 })
   const reads = new Set<unknown>()
   for (let request = 1; request <= 4; request++)
     reads.add((await lists.take(none, () => evicted.push(request))).read)
   expect(reads.size).toBe(4)
   expect(evicted).toEqual([])
-  const small = openLongLists(openStations(1_001).all, { maxBytes: 1 })
+  const small = openLongLists(openStations(1_001).all, documented, { maxBytes: 1 })
   const etags: string[] = []
   for (let request = 1; request <= 3; request++) {
     const list = await small.take(new Set([request * 10]), ignore)
@@ -119,7 +119,7 @@ test('lists with room are built anew, and released lists need no memory', async 
 })
 
 test('a compressed station has the same state and documents', () => {
-  const catalogue = openCatalogue('https://radio.example.com')
+  const catalogue = openCatalogue(documented)
   const profile = { name: '\u0420\u0430\u0434\u0438\u043e \u{1f4fb}', offlineText: '\0\u00ff' }
   catalogue.put(aStation({ stationId: 1, shown: null, profile }))
   const station = stationOf(catalogue, 1)
