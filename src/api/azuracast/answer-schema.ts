@@ -44,7 +44,7 @@ export function memberOf({ properties }: JsonSchema, name: string): JsonSchema {
   return isJsonBody(schema) ? schema : {}
 }
 
-function orNullSchema(schema: unknown): JsonSchema {
+export function orNullSchema(schema: unknown): JsonSchema {
   if (!isJsonBody(schema)) return {}
   const { type } = schema
   const isPlain = typeof type === 'string' && !('const' in schema) && !('enum' in schema)

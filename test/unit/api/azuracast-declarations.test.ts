@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 
+import { changeRecord, computed, constant } from '../../../src/api/azuracast/declare-record.ts'
+import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
 import { operations, parts, records } from '../../../src/api/azuracast/table.ts'
 import { translateRoute } from '../../../src/api/azuracast/translate-route.ts'
 import { assertDeclared, azuracastSchemas } from '../../../src/api/azuracast/with-dialects.ts'
 import { describeApi } from '../../../src/api/core/openapi.ts'
 import { type ApiRoute, apiRoute, json, type Operation } from '../../../src/api/core/route.ts'
-import { ref } from '../../../src/api/core/schemas.ts'
+import { exactly, int64, ref, string } from '../../../src/api/core/schemas.ts'
 import { apiRoutes } from '../../../src/api/routes.ts'
 
 const routes = apiRoutes.filter((route): route is ApiRoute => route.operation !== undefined)
@@ -65,4 +67,26 @@ test('each record whose schema differs is a schema of the document', async () =>
   const { components } = await describeApi(routes, 'http://localhost', azuracastSchemas)
   const names = Object.entries(records).flatMap(([name, { answer }]) => (answer ? [name] : []))
   expect(names.filter(name => !Object.hasOwn(components.schemas, name))).toEqual([])
+})
+
+test('the schema, the value and the place in bodies of a member follow from its declaration', async () => {
+  const record = changeRecord<{ readonly id: number; readonly url: string }, ReadonlyMap<number, string>>({
+    emptyAsNull: ['url'],
+    members: {
+      station_id: computed(int64, (_, { stationId }) => stationId),
+      label: computed(string, ({ id }, { facts }) => facts.get(id) ?? ''),
+      genre: constant(string, 'any')
+    },
+    read: rows => new Map(rows.map(({ id }) => [id, `#${id}`]))
+  })
+  const context: DialectContext = Object.assign(Object.create(null), { stationId: 3 })
+  expect(await record.render?.([{ id: 7, url: '' }], context)).toEqual([
+    { id: 7, url: null, station_id: 3, label: '#7', genre: 'any' }
+  ])
+  expect(record.answer?.(exactly({ id: int64, url: string }))).toMatchObject({
+    properties: { id: int64, url: { type: ['string', 'null'] }, station_id: int64, label: string },
+    required: ['id', 'url', 'station_id', 'label', 'genre']
+  })
+  expect(record.computed).toEqual(['station_id', 'label'])
+  expect(record.constants?.({})).toEqual({ genre: 'any' })
 })

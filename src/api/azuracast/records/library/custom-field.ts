@@ -1,15 +1,9 @@
-import { changeSchema, selfLink } from '../../answer-schema.ts'
-import { orNull, type RecordDialect } from '../../record-dialect.ts'
+import { selfLink } from '../../answer-schema.ts'
+import { changeRecord, computed } from '../../declare-record.ts'
 
 type CustomFieldRow = { readonly id: number; readonly auto_assign: string }
 
-export const customField: RecordDialect<CustomFieldRow> = {
-  answer: changeSchema({ nullable: ['auto_assign'], fields: { links: selfLink } }),
-  computed: ['links'],
-  render: (rows, { link }) =>
-    rows.map(row => ({
-      ...row,
-      auto_assign: orNull(row.auto_assign),
-      links: { self: link(`admin/custom_field/${row.id}`) }
-    }))
-}
+export const customField = changeRecord<CustomFieldRow>({
+  emptyAsNull: ['auto_assign'],
+  members: { links: computed(selfLink, ({ id }, { link }) => ({ self: link(`admin/custom_field/${id}`) })) }
+})

@@ -2,14 +2,13 @@ import { ApiError } from '../../../../platform/runtime/errors.ts'
 import { isInFolder } from '../../../../stores/db/library/playlist-folders.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { hasMediaName, parseMediaName } from '../../../library/media-name.ts'
-import { changeSchema, filePlaylists, links } from '../../answer-schema.ts'
+import { filePlaylists, links } from '../../answer-schema.ts'
+import { asDocumented, changeRecord, computed, shown } from '../../declare-record.ts'
 import {
   type DialectContext,
   isJsonBody,
   type JsonBody,
-  type OperationDialect,
-  orNull,
-  type RecordDialect
+  type OperationDialect
 } from '../../record-dialect.ts'
 import { artVersion } from './art-version.ts'
 import { shortNameOf } from './playlist.ts'
@@ -28,20 +27,33 @@ export type FileRecord = {
   readonly custom_fields: Readonly<Record<string, string>>
 }
 
-export const file: RecordDialect<FileRecord> = {
-  answer: changeSchema({
-    nullable: ['title', 'artist', 'album', 'genre', 'isrc', 'lyrics'],
-    fields: {
-      text: string,
-      length_text: string,
-      uploaded_at: int64,
-      art_updated_at: int64,
-      playlists: filePlaylists,
-      links
-    }
-  }),
-  computed: ['length_text', 'uploaded_at', 'art_updated_at', 'links'],
-  async render(rows, { sql, stationId, stationLink }) {
+export const file = changeRecord<FileRecord, ReadonlyMap<number, FileFacts>>({
+  emptyAsNull: ['title', 'artist', 'album', 'genre', 'isrc', 'lyrics'],
+  members: {
+    text: shown(string, ({ artist, title }) => `${artist} - ${title}`),
+    length_text: computed(
+      string,
+      ({ length }) => `${Math.floor(length / 60)}:${String(length % 60).padStart(2, '0')}`
+    ),
+    uploaded_at: computed(int64, ({ id }, { facts }) => facts.get(id)?.uploadedAt ?? 0),
+    art_updated_at: computed(int64, ({ id }, { facts }) => artVersion(facts.get(id)?.artHash ?? null)),
+    // Fields without a value are absent.
+    custom_fields: shown(asDocumented, row =>
+      Object.fromEntries(Object.entries(row.custom_fields).filter(([, value]) => value !== ''))
+    ),
+    playlists: shown(filePlaylists, ({ id }, { facts }) =>
+      (facts.get(id)?.playlists ?? []).map(renderPlaylist)
+    ),
+    links: computed(links, ({ id, unique_id }, { facts, stationLink }) => ({
+      self: stationLink(`file/${id}`),
+      play: stationLink(`file/${id}/play`),
+      art: stationLink(`art/${id}`),
+      waveform: stationLink(`waveform/${unique_id}-${artVersion(facts.get(id)?.artHash ?? null)}.json`),
+      waveform_cache: stationLink(`waveform/${unique_id}`)
+    }))
+  },
+  // Files that were deleted meanwhile have none.
+  async read(rows, { sql, stationId }) {
     const found = await sql<FileFacts[]>`
       select m.id, floor(extract(epoch from m.created_at))::int as "uploadedAt",
         m.artwork_hash as "artHash",
@@ -54,35 +66,7 @@ export const file: RecordDialect<FileRecord> = {
             where media_id = m.id or repeated_media_id = m.id group by playlist_id
           ) t join playlists p on p.id = t.playlist_id), '[]') as playlists
       from media m where m.id = any(${rows.map(({ id }) => id)}::bigint[])`
-    const facts = new Map(found.map(each => [each.id, each]))
-    return rows.map(row => {
-      const { uploadedAt, artHash, playlists } = facts.get(row.id) ?? deleted
-      return {
-        ...row,
-        title: orNull(row.title),
-        artist: orNull(row.artist),
-        album: orNull(row.album),
-        genre: orNull(row.genre),
-        isrc: orNull(row.isrc),
-        lyrics: orNull(row.lyrics),
-        text: `${row.artist} - ${row.title}`,
-        length_text: `${Math.floor(row.length / 60)}:${String(row.length % 60).padStart(2, '0')}`,
-        uploaded_at: uploadedAt,
-        art_updated_at: artVersion(artHash),
-        // Fields without a value are absent.
-        custom_fields: Object.fromEntries(
-          Object.entries(row.custom_fields).filter(([, value]) => value !== '')
-        ),
-        playlists: playlists.map(renderPlaylist),
-        links: {
-          self: stationLink(`file/${row.id}`),
-          play: stationLink(`file/${row.id}/play`),
-          art: stationLink(`art/${row.id}`),
-          waveform: stationLink(`waveform/${row.unique_id}-${artVersion(artHash)}.json`),
-          waveform_cache: stationLink(`waveform/${row.unique_id}`)
-        }
-      }
-    })
+    return new Map(found.map(each => [each.id, each]))
   },
   // A playlist as it is shown; its id counts.
   fields: { playlists: {} },
@@ -101,7 +85,7 @@ export const file: RecordDialect<FileRecord> = {
     ])
     return { ...body, custom_fields: Object.fromEntries([...cleared, ...given]) }
   }
-}
+})
 
 /** A file in a path may be named by its unique id or song id as well. */
 export const fileInPath: OperationDialect = {
@@ -157,6 +141,3 @@ interface FileFacts {
   readonly artHash: string | null
   readonly playlists: readonly FilePlaylist[]
 }
-
-/** The facts of a file that was deleted meanwhile. */
-const deleted: Omit<FileFacts, 'id'> = { uploadedAt: 0, artHash: null, playlists: [] }

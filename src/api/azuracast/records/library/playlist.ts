@@ -1,8 +1,8 @@
 import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
-import type { Sql } from '../../../../stores/db/sql.ts'
 import { arrayOf, int64, string } from '../../../core/schemas.ts'
-import { changeSchema, links, nothing, nullableIsoTime } from '../../answer-schema.ts'
-import { orNull, type RecordDialect } from '../../record-dialect.ts'
+import { links, nothing, nullableIsoTime } from '../../answer-schema.ts'
+import { changeRecord, computed, constant, shown } from '../../declare-record.ts'
+import type { DialectContext } from '../../record-dialect.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 import { derivedName } from './derived-name.ts'
 import { azuracastScheduleItemSchema, renderScheduleItem } from './schedule-item.ts'
@@ -17,48 +17,34 @@ type PlaylistRow = {
   readonly schedule_items: readonly ScheduleItem[]
 }
 
-export const playlist: RecordDialect<PlaylistRow> = {
-  answer: changeSchema({
-    nullable: ['remote_url'],
-    fields: {
-      station_id: int64,
-      short_name: string,
-      description: nothing,
-      backend_options: arrayOf(string),
-      schedule_items: arrayOf(azuracastScheduleItemSchema),
-      played_at: nullableIsoTime,
-      queue_reset_at: nullableIsoTime,
-      num_songs: int64,
-      total_length: int64,
-      links
-    }
-  }),
-  computed: ['station_id', 'short_name', 'played_at', 'queue_reset_at', 'num_songs', 'total_length', 'links'],
-  async render(rows, { sql, stationId, stationLink }) {
-    const totals = await readTotals(sql, rows)
-    return rows.map(row => ({
-      ...row,
-      station_id: stationId,
-      short_name: shortNameOf(row.name),
-      description: null,
-      remote_url: orNull(row.remote_url),
-      // Without options one that is empty, as AzuraCast.
-      backend_options: row.backend_options.split(','),
-      schedule_items: row.schedule_items.map(renderScheduleItem),
-      played_at: toTime(totals.get(row.id)?.playedAtMs),
-      // A random order has no passes.
-      queue_reset_at: row.order === 'random' ? null : toTime(totals.get(row.id)?.passSinceMs),
-      num_songs: totals.get(row.id)?.songs ?? 0,
-      total_length: totals.get(row.id)?.seconds ?? 0,
-      links: linksOf(row, path => stationLink(`playlist/${row.id}${path}`))
-    }))
+export const playlist = changeRecord<PlaylistRow, Totals>({
+  emptyAsNull: ['remote_url'],
+  members: {
+    station_id: computed(int64, (_, { stationId }) => stationId),
+    short_name: computed(string, ({ name }) => shortNameOf(name)),
+    description: constant(nothing, null),
+    // Without options one that is empty, as AzuraCast.
+    backend_options: shown(arrayOf(string), row => row.backend_options.split(',')),
+    schedule_items: shown(arrayOf(azuracastScheduleItemSchema), row =>
+      row.schedule_items.map(renderScheduleItem)
+    ),
+    played_at: computed(nullableIsoTime, ({ id }, { facts }) => toTime(facts.get(id)?.playedAtMs)),
+    // A random order has no passes.
+    queue_reset_at: computed(nullableIsoTime, ({ id, order }, { facts }) =>
+      order === 'random' ? null : toTime(facts.get(id)?.passSinceMs)
+    ),
+    num_songs: computed(int64, ({ id }, { facts }) => facts.get(id)?.songs ?? 0),
+    total_length: computed(int64, ({ id }, { facts }) => facts.get(id)?.seconds ?? 0),
+    links: computed(links, (row, { stationLink }) =>
+      linksOf(row, path => stationLink(`playlist/${row.id}${path}`))
+    )
   },
-  constants: () => ({ description: null }),
+  read: readTotals,
   parse: body => ({
     ...body,
     ...('play_per_hour_minute' in body && { play_per_hour_minute: minuteOf(body) })
   })
-}
+})
 
 const toTime = (ms: number | null | undefined) => (ms ? toIsoTime(Math.floor(ms / 1000)) : null)
 
@@ -84,7 +70,9 @@ interface PlaylistTotals {
   readonly passSinceMs: number | null
 }
 
-async function readTotals(sql: Sql, rows: readonly PlaylistRow[]) {
+type Totals = ReadonlyMap<number, Omit<PlaylistTotals, 'id'>>
+
+async function readTotals(rows: readonly PlaylistRow[], { sql }: DialectContext): Promise<Totals> {
   const found = await sql<PlaylistTotals[]>`
     select t.playlist_id as id, count(*)::int as songs, round(sum(m.duration_ms) / 1000.0)::int as seconds,
       max(t.last_aired_ms) as "playedAtMs",

@@ -1,6 +1,6 @@
-import { changeSchema } from '../../answer-schema.ts'
-import { orNull, type RecordDialect } from '../../record-dialect.ts'
-import { openSongRenderer, type SongRow } from './song.ts'
+import { orNullSchema } from '../../answer-schema.ts'
+import { asDocumented, changeRecord, shown } from '../../declare-record.ts'
+import { openSongRenderer, type RenderSong, type SongRow } from './song.ts'
 
 type QueueRow = {
   readonly song: SongRow
@@ -9,15 +9,11 @@ type QueueRow = {
   readonly log: readonly unknown[]
 }
 
-export const queueItem: RecordDialect<QueueRow> = {
-  answer: changeSchema({ nullable: ['autodj_custom_uri', 'log'] }),
-  async render(rows, { sql }) {
-    const renderSong = await openSongRenderer(sql)
-    return rows.map(row => ({
-      ...row,
-      song: renderSong(row.song),
-      autodj_custom_uri: orNull(row.autodj_custom_uri),
-      log: row.log.length === 0 ? null : row.log
-    }))
-  }
-}
+export const queueItem = changeRecord<QueueRow, RenderSong>({
+  emptyAsNull: ['autodj_custom_uri'],
+  members: {
+    song: shown(asDocumented, ({ song }, { facts: renderSong }) => renderSong(song)),
+    log: shown(orNullSchema, ({ log }) => (log.length === 0 ? null : log))
+  },
+  read: (_, { sql }) => openSongRenderer(sql)
+})

@@ -1,9 +1,10 @@
 import { boolean, int64, string } from '../../../core/schemas.ts'
-import { isoTime, nullableIsoTime, phpMapSchema, replaceSchema } from '../../answer-schema.ts'
-import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
+import { isoTime, nullableIsoTime, phpMapSchema } from '../../answer-schema.ts'
+import { replaceRecord, shown } from '../../declare-record.ts'
+import type { OperationDialect } from '../../record-dialect.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 import { artVersion } from './art-version.ts'
-import { openSongRenderer, type SongRow } from './song.ts'
+import { openSongRenderer, type RenderSong, type SongRow } from './song.ts'
 
 type RequestRow = {
   readonly id: number
@@ -15,44 +16,45 @@ type RequestRow = {
   readonly song: SongRow
 }
 
+interface RequestFacts {
+  readonly renderSong: RenderSong
+  /** By the id of the song. */
+  readonly tracks: ReadonlyMap<number, TrackFacts>
+}
+
+const trackSchema = {
+  type: 'object',
+  properties: { id: int64, song_id: string, text: string, artist: string, title: string, art: string },
+  required: ['id', 'song_id', 'text', 'artist', 'title', 'art']
+}
+
 /** A request in the reports. */
-export const songRequest: RecordDialect<RequestRow> = {
-  answer: replaceSchema({
-    id: int64,
-    timestamp: isoTime,
-    skip_delay: boolean,
-    ip: string,
-    played_at: nullableIsoTime,
-    track: {
-      type: 'object',
-      properties: { id: int64, song_id: string, text: string, artist: string, title: string, art: string },
-      required: ['id', 'song_id', 'text', 'artist', 'title', 'art']
-    },
-    links: phpMapSchema
-  }),
-  async render(rows, { sql, stationLink }) {
+export const songRequest = replaceRecord<RequestRow, RequestFacts>({
+  members: {
+    id: shown(int64, ({ id }) => id),
+    timestamp: shown(isoTime, ({ timestamp }) => toIsoTime(timestamp)),
+    skip_delay: shown(boolean, row => row.skip_delay),
+    ip: shown(string, ({ ip }) => ip),
+    played_at: shown(nullableIsoTime, row => (row.played_at === 0 ? null : toIsoTime(row.played_at))),
+    track: shown(trackSchema, (row, { facts: { renderSong, tracks } }) => ({
+      ...renderSong(row.song),
+      ...renderTrack(tracks.get(row.media_id)),
+      id: row.media_id,
+      song_id: Reflect.get(row.song, 'id')
+    })),
+    links: shown(phpMapSchema, (row, { stationLink }) =>
+      row.played_at === 0 ? { delete: stationLink(`reports/requests/${row.id}`) } : []
+    )
+  },
+  async read(rows, { sql }) {
     const renderSong = await openSongRenderer(sql)
     const found = await sql<TrackFacts[]>`
       select id, unique_id, path, round(duration_ms / 1000.0)::int as length, modified_ms / 1000 as mtime,
         floor(extract(epoch from created_at))::int as uploaded_at, artwork_hash as "artHash"
       from media where id = any(${rows.map(row => row.media_id)}::bigint[])`
-    const tracks = new Map(found.map(track => [track.id, track]))
-    return rows.map(row => ({
-      id: row.id,
-      timestamp: toIsoTime(row.timestamp),
-      skip_delay: row.skip_delay,
-      ip: row.ip,
-      played_at: row.played_at === 0 ? null : toIsoTime(row.played_at),
-      track: {
-        ...renderSong(row.song),
-        ...renderTrack(tracks.get(row.media_id)),
-        id: row.media_id,
-        song_id: Reflect.get(row.song, 'id')
-      },
-      links: row.played_at === 0 ? { delete: stationLink(`reports/requests/${row.id}`) } : []
-    }))
+    return { renderSong, tracks: new Map(found.map(track => [track.id, track])) }
   }
-}
+})
 
 interface TrackFacts {
   readonly id: number

@@ -23,6 +23,8 @@ export async function openSongRenderer(sql: Sql) {
   })
 }
 
+export type RenderSong = Awaited<ReturnType<typeof openSongRenderer>>
+
 export type HasSong = { readonly song: SongRow }
 
 /** A record whose only difference is its song. */

@@ -1,6 +1,7 @@
 import { exactly, int64, string } from '../../../core/schemas.ts'
 import { readRecordingSizes } from '../../../streamers/streamer-broadcasts.ts'
-import { changeSchema, isoTime, nothing, nullableIsoTime, replaceSchema } from '../../answer-schema.ts'
+import { changeSchema, isoTime, nothing, nullableIsoTime } from '../../answer-schema.ts'
+import { replaceRecord, shown } from '../../declare-record.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 
 type BroadcastRow = {
@@ -12,36 +13,45 @@ type BroadcastRow = {
   readonly timestamp_end: number | null
 }
 
-export const broadcast: RecordDialect<BroadcastRow> = {
-  answer: replaceSchema({
-    id: int64,
-    timestampStart: isoTime,
-    timestampEnd: nullableIsoTime,
-    streamer: { oneOf: [exactly({ id: int64, streamer_username: string, display_name: string }), nothing] },
-    recording: { oneOf: [exactly({ path: string, size: int64, downloadUrl: string }), nothing] },
-    links: exactly({ delete: string })
-  }),
-  async render(rows, { sql, services, stationId, stationLink }) {
+interface Recordings {
+  /** By the id of the broadcast. */
+  readonly paths: ReadonlyMap<number, string>
+  readonly sizes: ReadonlyMap<string, number>
+}
+
+export const broadcast = replaceRecord<BroadcastRow, Recordings>({
+  members: {
+    id: shown(int64, ({ id }) => id),
+    timestampStart: shown(isoTime, row => toIsoTime(row.timestamp_start)),
+    timestampEnd: shown(nullableIsoTime, row =>
+      row.timestamp_end === null ? null : toIsoTime(row.timestamp_end)
+    ),
+    streamer: shown(
+      { oneOf: [exactly({ id: int64, streamer_username: string, display_name: string }), nothing] },
+      row => (row.streamer === null ? null : streamerOf(row, row.streamer))
+    ),
+    recording: shown(
+      { oneOf: [exactly({ path: string, size: int64, downloadUrl: string }), nothing] },
+      (row, { facts: { paths, sizes }, stationLink }) => {
+        const path = paths.get(row.id) ?? ''
+        const size = sizes.get(path)
+        return size === undefined ? null : { path, size, downloadUrl: stationLink(`${pathOf(row)}/download`) }
+      }
+    ),
+    links: shown(exactly({ delete: string }), (row, { stationLink }) => ({
+      delete: stationLink(pathOf(row))
+    }))
+  },
+  async read(rows, { sql, services, stationId }) {
     const recorded = await sql<{ id: number; path: string }[]>`
       select id, recording_path as path from broadcasts
       where id = any(${rows.map(({ id }) => id)}::bigint[]) and recording_path <> ''`
     const paths = new Map(recorded.map(({ id, path }) => [id, path]))
-    const sizes = await readRecordingSizes([...paths.values()], stationId, services)
-    return rows.map(row => {
-      const path = paths.get(row.id) ?? ''
-      const size = sizes.get(path)
-      const self = stationLink(`streamer/${row.streamer ?? 0}/broadcast/${row.id}`)
-      return {
-        id: row.id,
-        timestampStart: toIsoTime(row.timestamp_start),
-        timestampEnd: row.timestamp_end === null ? null : toIsoTime(row.timestamp_end),
-        streamer: row.streamer === null ? null : streamerOf(row, row.streamer),
-        recording: size === undefined ? null : { path, size, downloadUrl: `${self}/download` },
-        links: { delete: self }
-      }
-    })
+    return { paths, sizes: await readRecordingSizes([...paths.values()], stationId, services) }
   }
-}
+})
+
+const pathOf = ({ id, streamer }: BroadcastRow) => `streamer/${streamer ?? 0}/broadcast/${id}`
 
 type StreamerBroadcastRow = {
   readonly timestampStart: string

@@ -1,6 +1,6 @@
 import { arrayOf, exactly, int64, string } from '../../../core/schemas.ts'
-import { isoTime, nullableString, replaceSchema } from '../../answer-schema.ts'
-import type { RecordDialect } from '../../record-dialect.ts'
+import { isoTime, nullableString } from '../../answer-schema.ts'
+import { replaceRecord, shown } from '../../declare-record.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 
 type AuditRow = {
@@ -20,38 +20,30 @@ const operationsByMethod: Readonly<Record<string, readonly [number, string]>> = 
   DELETE: [3, 'delete']
 }
 
+/** The names of stations by id. */
+type StationNames = ReadonlyMap<number, string>
+
 /** A change. Its values are not stored. */
-export const auditEntry: RecordDialect<AuditRow> = {
-  answer: replaceSchema({
-    id: int64,
-    timestamp: isoTime,
-    operation: int64,
-    operationText: string,
-    class: string,
-    identifier: string,
-    targetClass: nullableString,
-    target: nullableString,
-    changes: arrayOf(exactly({ field: string, from: string, to: string })),
-    user: string
-  }),
-  async render(rows, { sql }) {
+export const auditEntry = replaceRecord<AuditRow, StationNames>({
+  members: {
+    id: shown(int64, ({ id }) => id),
+    timestamp: shown(isoTime, ({ at }) => toIsoTime(at)),
+    operation: shown(int64, ({ method }) => operationOf(method)[0]),
+    operationText: shown(string, ({ method }) => operationOf(method)[1]),
+    class: shown(string, ({ record }) => record),
+    identifier: shown(string, row => row.record_id),
+    targetClass: shown(nullableString, row => (row.station_id === 0 ? null : 'Station')),
+    target: shown(nullableString, (row, { facts }) => facts.get(row.station_id) ?? null),
+    changes: shown(arrayOf(exactly({ field: string, from: string, to: string })), ({ fields }) =>
+      fields.map(field => ({ field, from: '', to: '' }))
+    ),
+    user: shown(string, ({ key }) => key.name)
+  },
+  async read(rows, { sql }) {
     const stations = await sql<{ id: number; name: string }[]>`
       select id, name from stations where id = any(${rows.map(row => row.station_id)}::bigint[])`
-    const names = new Map(stations.map(({ id, name }) => [id, name]))
-    return rows.map(row => {
-      const [operation, operationText] = operationsByMethod[row.method] ?? [2, 'update']
-      return {
-        id: row.id,
-        timestamp: toIsoTime(row.at),
-        operation,
-        operationText,
-        class: row.record,
-        identifier: row.record_id,
-        targetClass: row.station_id === 0 ? null : 'Station',
-        target: names.get(row.station_id) ?? null,
-        changes: row.fields.map(field => ({ field, from: '', to: '' })),
-        user: row.key.name
-      }
-    })
+    return new Map(stations.map(({ id, name }) => [id, name]))
   }
-}
+})
+
+const operationOf = (method: string) => operationsByMethod[method] ?? ([2, 'update'] as const)

@@ -1,6 +1,6 @@
 import { int64, string } from '../../../core/schemas.ts'
-import { nullableString, replaceSchema, selfLink } from '../../answer-schema.ts'
-import type { RecordDialect } from '../../record-dialect.ts'
+import { nullableString, selfLink } from '../../answer-schema.ts'
+import { computed, replaceRecord, shown } from '../../declare-record.ts'
 import { derivedName } from '../library/derived-name.ts'
 
 type HlsStreamRow = {
@@ -12,28 +12,17 @@ type HlsStreamRow = {
 }
 
 /** Streams that are only HLS are named `/hls/NAME`, as the migration names them, and are no visible mounts. */
-export const hlsStream: RecordDialect<HlsStreamRow> = {
-  answer: replaceSchema({
-    id: int64,
-    station_id: int64,
-    name: string,
-    format: nullableString,
-    bitrate: int64,
-    listeners: int64,
-    links: selfLink
-  }),
-  computed: ['station_id', 'listeners', 'links'],
-  render: (rows, { stationId, stationLink }) =>
-    rows.map(row => ({
-      id: row.id,
-      station_id: stationId,
-      name: shownName(row.name),
-      // AzuraCast knows profiles of AAC only.
-      format: row.autodj_format === 'aac' ? 'aac' : null,
-      bitrate: row.autodj_bitrate,
-      listeners: row.listeners_total,
-      links: { self: stationLink(`hls_stream/${row.id}`) }
-    })),
+export const hlsStream = replaceRecord<HlsStreamRow>({
+  members: {
+    id: shown(int64, ({ id }) => id),
+    station_id: computed(int64, (_, { stationId }) => stationId),
+    name: shown(string, ({ name }) => shownName(name)),
+    // AzuraCast knows profiles of AAC only.
+    format: shown(nullableString, row => (row.autodj_format === 'aac' ? 'aac' : null)),
+    bitrate: shown(int64, row => row.autodj_bitrate),
+    listeners: computed(int64, row => row.listeners_total),
+    links: computed(selfLink, ({ id }, { stationLink }) => ({ self: stationLink(`hls_stream/${id}`) }))
+  },
   fields: { format: { type: ['string', 'null'] }, bitrate: { type: ['integer', 'null'] } },
   async parse({ format, bitrate, name, ...body }, { sql, request, stationId }) {
     const [stored] = await sql<{ name: string }[]>`
@@ -49,6 +38,6 @@ export const hlsStream: RecordDialect<HlsStreamRow> = {
       ...(typeof bitrate === 'number' && { autodj_bitrate: bitrate })
     }
   }
-}
+})
 
 const shownName = (name: string) => name.replace(/^\/(hls\/)?/, '')

@@ -1,7 +1,8 @@
 import { refuseField } from '../../../../platform/runtime/errors.ts'
 import { int64 } from '../../../core/schemas.ts'
-import { changeSchema, links, nullableString } from '../../answer-schema.ts'
-import { isJsonBody, type JsonBody, orNull, type RecordDialect } from '../../record-dialect.ts'
+import { links, nullableString, orNullSchema } from '../../answer-schema.ts'
+import { changeRecord, computed, shown } from '../../declare-record.ts'
+import { type DialectContext, isJsonBody, type JsonBody, orNull } from '../../record-dialect.ts'
 
 type MountRow = {
   readonly id: number
@@ -13,44 +14,45 @@ type MountRow = {
   readonly frontend_config: string
 }
 
-export const mount: RecordDialect<MountRow> = {
-  answer: changeSchema({
-    nullable: ['fallback_mount', 'relay_url', 'authhash', 'custom_listen_url', 'frontend_config'],
-    fields: { station_id: int64, intro_path: nullableString, links }
-  }),
-  computed: ['station_id', 'intro_path', 'links'],
+export const mount = changeRecord<MountRow, ReadonlyMap<number, MountFacts>>({
+  emptyAsNull: ['fallback_mount', 'relay_url', 'authhash', 'custom_listen_url'],
+  members: {
+    station_id: computed(int64, (_, { stationId }) => stationId),
+    intro_path: computed(nullableString, ({ id }, { facts }) => orNull(facts.get(id)?.intro ?? '')),
+    frontend_config: shown(orNullSchema, row => orNull(unwrapConfig(row.frontend_config))),
+    links: computed(links, linksOf)
+  },
+  async read(rows, { sql }) {
+    const found = await sql<MountFacts[]>`
+      select x.id, x.intro_path as intro, s.short_name as station
+      from hls_streams x join stations s on s.id = x.station_id
+      where x.id = any(${rows.map(({ id }) => id)}::bigint[])`
+    return new Map(found.map(row => [row.id, row]))
+  },
   parse(body) {
     const { name } = body
     if (typeof name === 'string' && /^\s*\/*hls\//.test(name))
       refuseField('name', 'invalid_format', 'must not begin with /hls/, as the names of HLS streams do.')
     const { frontend_config: config } = body
     return typeof config === 'string' ? { ...body, frontend_config: wrapConfig(config) } : body
-  },
-  async render(rows, { sql, services, stationId, stationLink }) {
-    const found = await sql<{ id: number; intro: string; station: string }[]>`
-      select x.id, x.intro_path as intro, s.short_name as station
-      from hls_streams x join stations s on s.id = x.station_id
-      where x.id = any(${rows.map(({ id }) => id)}::bigint[])`
-    const facts = new Map(found.map(row => [row.id, row]))
-    return rows.map(row => {
-      const { intro = '', station = '' } = facts.get(row.id) ?? {}
-      const address = `${services.config.BASE_URL}/listen/${station}${row.name}`
-      return {
-        ...row,
-        station_id: stationId,
-        fallback_mount: orNull(row.fallback_mount),
-        relay_url: orNull(row.relay_url),
-        authhash: orNull(row.authhash),
-        custom_listen_url: orNull(row.custom_listen_url),
-        intro_path: orNull(intro),
-        frontend_config: orNull(unwrapConfig(row.frontend_config)),
-        links: {
-          self: stationLink(`mount/${row.id}`),
-          intro: stationLink(`mount/${row.id}/intro`),
-          listen: row.custom_listen_url || address
-        }
-      }
-    })
+  }
+})
+
+interface MountFacts {
+  readonly id: number
+  readonly intro: string
+  readonly station: string
+}
+
+function linksOf(
+  row: MountRow,
+  { facts, services, stationLink }: DialectContext & { readonly facts: ReadonlyMap<number, MountFacts> }
+) {
+  const address = `${services.config.BASE_URL}/listen/${facts.get(row.id)?.station ?? ''}${row.name}`
+  return {
+    self: stationLink(`mount/${row.id}`),
+    intro: stationLink(`mount/${row.id}/intro`),
+    listen: row.custom_listen_url || address
   }
 }
 

@@ -1,7 +1,8 @@
 import { parseUrl } from '../../../../platform/outbound/networks.ts'
 import { boolean, int64, nullableInt64, string } from '../../../core/schemas.ts'
-import { nothing, nullableString, replaceSchema, selfLink } from '../../answer-schema.ts'
-import { orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'
+import { nothing, nullableString, selfLink } from '../../answer-schema.ts'
+import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
+import { orNull, renameMembers } from '../../record-dialect.ts'
 
 type RemoteRow = {
   readonly id: number
@@ -22,63 +23,33 @@ const names = {
   autodj_bitrate: 'bitrate'
 }
 
-/** Cuewire sends no stream to remotes. */
-const noSource = {
-  enable_autodj: false,
-  custom_listen_url: null,
-  source_port: null,
-  source_mount: null,
-  source_username: null,
-  source_password: null,
-  is_public: false
-}
-
 /** AzuraCast has the mount apart from the server. */
-export const remote: RecordDialect<RemoteRow> = {
-  answer: replaceSchema({
-    id: int64,
-    station_id: int64,
-    relay_id: nothing,
-    display_name: string,
-    is_visible_on_public_pages: boolean,
-    type: string,
-    is_editable: boolean,
-    enable_autodj: boolean,
-    custom_listen_url: nothing,
-    source_port: nothing,
-    source_mount: nothing,
-    source_username: nothing,
-    source_password: nothing,
-    is_public: boolean,
-    autodj_format: nullableString,
-    autodj_bitrate: nullableInt64,
-    url: string,
-    mount: nullableString,
-    admin_password: string,
-    listeners_unique: int64,
-    listeners_total: int64,
-    links: selfLink
-  }),
-  computed: ['station_id', 'relay_id', 'is_editable', 'links'],
-  render: (rows, { stationId, stationLink }) =>
-    rows.map(row => ({
-      id: row.id,
-      station_id: stationId,
-      relay_id: null,
-      display_name: row.name,
-      is_visible_on_public_pages: row.is_visible,
-      type: row.type || unpolledType,
-      is_editable: true,
-      ...noSource,
-      autodj_format: orNull(row.format),
-      autodj_bitrate: row.bitrate || null,
-      ...splitAddress(row),
-      admin_password: '',
-      listeners_unique: row.listeners_unique,
-      listeners_total: row.listeners_total,
-      links: { self: stationLink(`remote/${row.id}`) }
-    })),
-  constants: () => noSource,
+export const remote = replaceRecord<RemoteRow>({
+  members: {
+    id: shown(int64, ({ id }) => id),
+    station_id: computed(int64, (_, { stationId }) => stationId),
+    relay_id: computed(nothing, () => null),
+    display_name: shown(string, ({ name }) => name),
+    is_visible_on_public_pages: shown(boolean, row => row.is_visible),
+    type: shown(string, ({ type }) => type || unpolledType),
+    is_editable: computed(boolean, () => true),
+    // Cuewire sends no stream to remotes.
+    enable_autodj: constant(boolean, false),
+    custom_listen_url: constant(nothing, null),
+    source_port: constant(nothing, null),
+    source_mount: constant(nothing, null),
+    source_username: constant(nothing, null),
+    source_password: constant(nothing, null),
+    is_public: constant(boolean, false),
+    autodj_format: shown(nullableString, ({ format }) => orNull(format)),
+    autodj_bitrate: shown(nullableInt64, ({ bitrate }) => bitrate || null),
+    url: shown(string, row => splitAddress(row).url),
+    mount: shown(nullableString, row => splitAddress(row).mount),
+    admin_password: shown(string, () => ''),
+    listeners_unique: shown(int64, row => row.listeners_unique),
+    listeners_total: shown(int64, row => row.listeners_total),
+    links: computed(selfLink, ({ id }, { stationLink }) => ({ self: stationLink(`remote/${id}`) }))
+  },
   fields: {
     display_name: { type: 'string' },
     is_visible_on_public_pages: { type: 'boolean' },
@@ -103,7 +74,7 @@ export const remote: RecordDialect<RemoteRow> = {
       ...('type' in rest && { type: pollType(rest['type'], stored?.type) })
     }
   }
-}
+})
 
 /** The type that is shown for a remote that is not polled. */
 const unpolledType = 'icecast'

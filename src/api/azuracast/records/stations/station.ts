@@ -1,8 +1,9 @@
 import { azuracastBackend } from '../../../../model/station/now-playing.ts'
 import type { Sql } from '../../../../stores/db/sql.ts'
 import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
-import { nothing, nullableString, replaceSchema } from '../../answer-schema.ts'
-import { type JsonBody, orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'
+import { nothing, nullableString } from '../../answer-schema.ts'
+import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
+import { type DialectContext, type JsonBody, orNull, renameMembers } from '../../record-dialect.ts'
 import {
   backendSettings,
   brandingSettings,
@@ -51,98 +52,53 @@ const names = {
   podcasts_storage_location: 'podcasts_storage_location_id'
 }
 
-/** AzuraCast's values of what stations do not have. */
-const noEquivalent = {
-  genre: null,
-  disconnect_deactivate_streamer: 0,
-  enable_on_demand: true,
-  enable_on_demand_download: true,
-  max_mounts: 0
-}
-
-/** The schemas of the members of a rendered station. */
-const stationFields = {
-  id: int64,
-  name: string,
-  short_name: string,
-  is_enabled: boolean,
-  frontend_type: string,
-  frontend_config: { type: 'object' },
-  backend_type: string,
-  backend_config: { type: 'object' },
-  description: nullableString,
-  url: nullableString,
-  radio_base_dir: string,
-  enable_requests: boolean,
-  request_delay: int64,
-  request_threshold: int64,
-  enable_streamers: boolean,
-  is_streamer_live: boolean,
-  enable_public_page: boolean,
-  enable_public_api: boolean,
-  enable_hls: boolean,
-  api_history_items: int64,
-  timezone: string,
-  max_bitrate: int64,
-  genre: nothing,
-  disconnect_deactivate_streamer: int64,
-  enable_on_demand: boolean,
-  enable_on_demand_download: boolean,
-  max_mounts: int64,
-  max_hls_streams: int64,
-  branding_config: { type: 'object' },
-  fallback_path: nullableString,
-  media_storage_location: nullableInt64,
-  recordings_storage_location: nullableInt64,
-  podcasts_storage_location: nullableInt64,
-  links: exactly({ self: string, manage: string, clone: string })
-}
+const config = { type: 'object' }
 
 /** The settings of a station as administrators see them. Those of its programs are in configs. */
-export const station: RecordDialect<StationRow> = {
-  answer: replaceSchema(stationFields),
-  computed: ['is_streamer_live', 'fallback_path', 'radio_base_dir', 'links'],
-  async render(rows, { sql, link, services }) {
-    const facts = await readFacts(sql, rows)
-    return rows.map(row => ({
-      id: row.id,
-      name: row.name,
-      short_name: row.short_name,
-      is_enabled: row.is_enabled,
-      frontend_type: row.frontend,
-      frontend_config: noFrontendConfig,
-      backend_type: azuracastBackend(row.backend),
-      backend_config: { ...noBackendConfig, ...renderConfig(row, backendSettings) },
-      description: orNull(row.description),
-      url: orNull(row.url),
-      radio_base_dir: `/var/azuracast/stations/${row.short_name}`,
-      enable_requests: row.enable_requests,
-      request_delay: row.request_delay,
-      request_threshold: row.request_threshold,
-      enable_streamers: row.enable_streamers,
-      is_streamer_live: facts.get(row.id)?.isLive ?? false,
-      enable_public_page: row.is_public,
-      enable_public_api: row.is_public,
-      enable_hls: row.hls_enabled,
-      api_history_items: row.history_length,
-      timezone: row.timezone,
-      max_bitrate: row.max_bitrate,
-      ...noEquivalent,
-      max_hls_streams: row.max_hls_streams,
-      branding_config: { ...noBranding, ...renderConfig(row, brandingSettings) },
-      fallback_path: orNull(facts.get(row.id)?.fallbackPath ?? ''),
-      media_storage_location: row.media_storage_location_id || null,
-      recordings_storage_location: row.recordings_storage_location_id || null,
-      podcasts_storage_location: row.podcasts_storage_location_id || null,
-      links: {
-        self: link(`admin/station/${row.id}`),
-        manage: `${services.config.BASE_URL}/dashboard/${row.short_name}`,
-        clone: link(`admin/station/${row.id}/clone`)
-      }
+export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFacts>>({
+  members: {
+    id: shown(int64, ({ id }) => id),
+    name: shown(string, ({ name }) => name),
+    short_name: shown(string, row => row.short_name),
+    is_enabled: shown(boolean, row => row.is_enabled),
+    frontend_type: shown(string, ({ frontend }) => frontend),
+    frontend_config: shown(config, () => noFrontendConfig),
+    backend_type: shown(string, ({ backend }) => azuracastBackend(backend)),
+    backend_config: shown(config, row => ({ ...noBackendConfig, ...renderConfig(row, backendSettings) })),
+    description: shown(nullableString, ({ description }) => orNull(description)),
+    url: shown(nullableString, ({ url }) => orNull(url)),
+    radio_base_dir: computed(string, row => `/var/azuracast/stations/${row.short_name}`),
+    enable_requests: shown(boolean, row => row.enable_requests),
+    request_delay: shown(int64, row => row.request_delay),
+    request_threshold: shown(int64, row => row.request_threshold),
+    enable_streamers: shown(boolean, row => row.enable_streamers),
+    is_streamer_live: computed(boolean, ({ id }, { facts }) => facts.get(id)?.isLive ?? false),
+    enable_public_page: shown(boolean, row => row.is_public),
+    enable_public_api: shown(boolean, row => row.is_public),
+    enable_hls: shown(boolean, row => row.hls_enabled),
+    api_history_items: shown(int64, row => row.history_length),
+    timezone: shown(string, ({ timezone }) => timezone),
+    max_bitrate: shown(int64, row => row.max_bitrate),
+    // What stations do not have.
+    genre: constant(nothing, null),
+    disconnect_deactivate_streamer: constant(int64, 0),
+    enable_on_demand: constant(boolean, true),
+    enable_on_demand_download: constant(boolean, true),
+    max_mounts: constant(int64, 0),
+    max_hls_streams: shown(int64, row => row.max_hls_streams),
+    branding_config: shown(config, row => ({ ...noBranding, ...renderConfig(row, brandingSettings) })),
+    fallback_path: computed(nullableString, ({ id }, { facts }) => orNull(facts.get(id)?.fallbackPath ?? '')),
+    media_storage_location: shown(nullableInt64, row => row.media_storage_location_id || null),
+    recordings_storage_location: shown(nullableInt64, row => row.recordings_storage_location_id || null),
+    podcasts_storage_location: shown(nullableInt64, row => row.podcasts_storage_location_id || null),
+    links: computed(exactly({ self: string, manage: string, clone: string }), (row, { link, services }) => ({
+      self: link(`admin/station/${row.id}`),
+      manage: `${services.config.BASE_URL}/dashboard/${row.short_name}`,
+      clone: link(`admin/station/${row.id}/clone`)
     }))
   },
+  read: readFacts,
   constants: ({ enable_public_page: isPublic }) => ({
-    ...noEquivalent,
     enable_public_api: isPublic,
     frontend_config: noFrontendConfig,
     backend_config: noBackendConfig,
@@ -162,7 +118,7 @@ export const station: RecordDialect<StationRow> = {
       select from stations where id = ${Number(request.params['id']) || 0} and backend = 'clock'`
     return clocked ? { ...parsed, backend: 'clock' } : parsed
   }
-}
+})
 
 /** Makes the documented body, in which settings are fields of the station. */
 export const parseStationBody = ({
@@ -184,7 +140,10 @@ interface StationFacts {
   readonly fallbackPath: string
 }
 
-async function readFacts(sql: Sql, rows: readonly StationRow[]): Promise<ReadonlyMap<number, StationFacts>> {
+async function readFacts(
+  rows: readonly StationRow[],
+  { sql }: DialectContext
+): Promise<ReadonlyMap<number, StationFacts>> {
   const found = await sql<StationFacts[]>`
     select id, fallback_path as "fallbackPath",
       exists (select from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "isLive"

@@ -1,6 +1,6 @@
 import { boolean } from '../../../core/schemas.ts'
-import { changeSchema, nothing } from '../../answer-schema.ts'
-import { orNull, type RecordDialect } from '../../record-dialect.ts'
+import { nothing, orNullSchema } from '../../answer-schema.ts'
+import { changeRecord, constant, shown } from '../../declare-record.ts'
 
 type StorageLocationRow = Readonly<Record<(typeof nullable)[number], string>> & {
   readonly sftpPort: number
@@ -28,26 +28,13 @@ const nullable = [
   'storageAvailableBytes'
 ] as const
 
-const constants = { s3UsePathStyle: false, dropboxRefreshToken: null }
-
-export const storageLocation: RecordDialect<StorageLocationRow> = {
-  answer: changeSchema({
-    nullable: [...nullable, 'sftpPort'],
-    fields: {
-      s3UsePathStyle: boolean,
-      dropboxRefreshToken: nothing,
-      storageUsedPercent: { type: 'number' },
-      isFull: boolean
-    }
-  }),
-  constants: () => constants,
-  render: rows =>
-    rows.map(row => ({
-      ...row,
-      ...Object.fromEntries(nullable.map(name => [name, orNull(row[name])])),
-      ...constants,
-      sftpPort: row.sftpPort || null,
-      storageUsedPercent: Number(row.storageUsedPercent),
-      isFull: row.isFull === 'true'
-    }))
-}
+export const storageLocation = changeRecord<StorageLocationRow>({
+  emptyAsNull: nullable,
+  members: {
+    s3UsePathStyle: constant(boolean, false),
+    dropboxRefreshToken: constant(nothing, null),
+    sftpPort: shown(orNullSchema, row => row.sftpPort || null),
+    storageUsedPercent: shown({ type: 'number' }, row => Number(row.storageUsedPercent)),
+    isFull: shown(boolean, row => row.isFull === 'true')
+  }
+})

@@ -1,14 +1,9 @@
 import type { NamedValue } from '../../../../model/fields/named-values.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { testLogName } from '../../../webhooks/test-log.ts'
-import { changeSchema, links, phpMapSchema, replaceSchema } from '../../answer-schema.ts'
-import {
-  isJsonBody,
-  type OperationDialect,
-  orNull,
-  phpMap,
-  type RecordDialect
-} from '../../record-dialect.ts'
+import { links, phpMapSchema, replaceSchema } from '../../answer-schema.ts'
+import { changeRecord, computed, shown } from '../../declare-record.ts'
+import { isJsonBody, type OperationDialect, phpMap } from '../../record-dialect.ts'
 
 type WebhookRow = {
   readonly id: number
@@ -18,12 +13,19 @@ type WebhookRow = {
 }
 
 /** Bodies may have the config as a map in both dialects. */
-export const webhook: RecordDialect<WebhookRow> = {
-  answer: changeSchema({
-    nullable: ['name'],
-    fields: { station_id: int64, config: phpMapSchema, metadata: phpMapSchema, links }
-  }),
-  computed: ['station_id', 'links'],
+export const webhook = changeRecord<WebhookRow>({
+  emptyAsNull: ['name'],
+  members: {
+    station_id: computed(int64, (_, { stationId }) => stationId),
+    config: shown(phpMapSchema, ({ config }) => toMap(config)),
+    metadata: shown(phpMapSchema, ({ metadata }) => toMap(metadata)),
+    links: computed(links, ({ id }, { stationLink }) => ({
+      self: stationLink(`webhook/${id}`),
+      clone: stationLink(`webhook/${id}/clone`),
+      toggle: stationLink(`webhook/${id}/toggle`),
+      test: stationLink(`webhook/${id}/test`)
+    }))
+  },
   parse(body) {
     const { config } = body
     if (!isJsonBody(config)) return body
@@ -31,22 +33,8 @@ export const webhook: RecordDialect<WebhookRow> = {
     // AzuraCast takes the color of a message without `#`.
     const isBare = typeof color === 'string' && /^\s*[0-9a-f]{6}\s*$/i.test(color)
     return isBare ? { ...body, config: { ...config, color: `#${color.trim()}` } } : body
-  },
-  render: (rows, { stationId, stationLink }) =>
-    rows.map(row => ({
-      ...row,
-      station_id: stationId,
-      name: orNull(row.name),
-      config: toMap(row.config),
-      metadata: toMap(row.metadata),
-      links: {
-        self: stationLink(`webhook/${row.id}`),
-        clone: stationLink(`webhook/${row.id}/clone`),
-        toggle: stationLink(`webhook/${row.id}/toggle`),
-        test: stationLink(`webhook/${row.id}/test`)
-      }
-    }))
-}
+  }
+})
 
 const toMap = (values: readonly NamedValue[]) =>
   phpMap(Object.fromEntries(values.map(({ key, value }) => [key, value])))
