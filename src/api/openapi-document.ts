@@ -26,12 +26,12 @@ export function documentRoutes(
       (dialect: DocumentDialect): Handler =>
       async (_, { config }): Promise<Reply> => {
         const document = await rendered.load(dialect.name, async () => {
-          const document = await describeApi([...described, ...routes], config.BASE_URL, dialect)
-          return toCachedResponse(await renderJson(document, 3))
+          const value = await describeApi([...described, ...routes], config.BASE_URL, dialect)
+          return toCachedResponse(await renderJson(value, 3))
         })
         return { document: () => document, headers: { ...headers, ...keyVary } }
       }
-    const variants = dialects.map(each => [each.name, { operation, handle: handleIn(each) }])
+    const variants = dialects.map(each => [each.name, { operation, handle: handleIn(each) }] as const)
     return apiRoute('GET', path, 'public', {
       ...operation,
       handle: handleIn(documentedDialect),

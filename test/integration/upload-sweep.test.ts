@@ -105,7 +105,6 @@ test('an upload whose client disconnects before it gets the address is removed',
         address: '',
         userAgent: '',
         caller: { key: null, station: { id, shortName: 'a' } },
-        dialect: 'documented',
         isOpen: () => isOpen,
         onSettled: () => {}
       },

@@ -88,7 +88,7 @@ function receiverOf(
   { method, byteTypes, operation }: HandledRoute,
   variant: RouteVariant | undefined
 ): Pick<Admitted, 'form' | 'nameIgnored'> {
-  const { body } = (variant ?? { operation }).operation ?? {}
+  const body = (variant?.operation ?? operation)?.body
   const form = variant?.takesRecordForm ? { form: body } : {}
   if ((method !== 'POST' && method !== 'PUT') || byteTypes) return form
   const nameIgnored = ignoredFieldsFor(body)

@@ -10,10 +10,9 @@ const retryAfterSeconds = 5
 /** The same route, with a 409 for a conflict with a concurrent write, and a 503 for a lock timeout. */
 export function withContentionErrors<Route extends HandledRoute>(route: Route): Route {
   if (route.method === 'GET' && !route.changes) return route
-  const variants = Object.entries(route.variants ?? {}).map(([dialect, variant]) => [
-    dialect,
-    { ...variant, handle: nameContention(variant.handle) }
-  ])
+  const variants = Object.entries(route.variants ?? {}).map(
+    ([dialect, variant]) => [dialect, { ...variant, handle: nameContention(variant.handle) }] as const
+  )
   return {
     ...route,
     handle: nameContention(route.handle),
