@@ -72,7 +72,6 @@ describe('every permission at every route', () => {
         query: new URLSearchParams(),
         body: undefined,
         apiKey: permissions === null ? '' : 'key',
-        dialect: 'documented',
         isOwnPage: false,
         host: '',
         address: String(randomInt(2 ** 40)),

@@ -9,7 +9,7 @@ import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { serveApi } from './api-server.ts'
-import { aStation } from './builders.ts'
+import { aStation, documented } from './builders.ts'
 import { deliveryDeps } from './hooks.ts'
 import { askPlainly, headersOf } from './plain-http.ts'
 import type { Answer } from './program.ts'
@@ -44,7 +44,7 @@ export async function openHookStage(
   const receiver = await startWebServer()
   onTestFinished(async () => receiver[Symbol.asyncDispose]())
   const secrets = openSecrets(Buffer.alloc(32))
-  const parts = deliveryDeps(sql, { secrets, baseUrl: 'https://radio.example.com' })
+  const parts = deliveryDeps(sql, { secrets, renderer: documented })
 
   async function askAs(as: string, method: string, path: string, body?: unknown): Promise<HookAnswer> {
     const answer = await askPlainly(`${api.base}${path}`, {

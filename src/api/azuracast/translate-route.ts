@@ -40,7 +40,8 @@ export function translateRoute(route: ApiRoute): ApiRoute {
       takesRecordForm: true,
       ...(taken?.constants && { omitConstants: openOmission(taken.constants) })
     }
-    const isVarying = route.method === 'GET' || answered || taken || own?.reply
+    const isVarying =
+      route.method === 'GET' || answered || taken || (own !== undefined && 'reply' in own)
     return isVarying
       ? {
           ...route,

@@ -48,11 +48,11 @@ export function assertDeclared(routes: readonly ApiRoute[], declared: Declaratio
     throw new Error(`the dialect of AzuraCast does not match the routes: ${problems.join(', ')}`)
 }
 
-const isAnswered = ({ render, answer, isRenderedLive }: RecordDialect) =>
-  render !== undefined || answer !== undefined || isRenderedLive === true
+const isAnswered = (record: RecordDialect) =>
+  ['render', 'answer', 'isRenderedLive'].some(member => member in record)
 
-const isTaken = ({ parse, fields, computed, constants }: RecordDialect) =>
-  [parse, fields, computed, constants].some(each => each !== undefined)
+const isTaken = (record: RecordDialect) =>
+  ['parse', 'fields', 'computed', 'constants'].some(member => member in record)
 
 /** How the OpenAPI document describes this dialect, for `describeApi`. */
 export const azuracastSchemas: DocumentDialect = {

@@ -96,15 +96,15 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
 export async function describeApi(
   routes: readonly ApiRoute[],
   baseUrl: string,
-  { name, changeSchema }: DocumentDialect = documentedDialect
+  dialect: DocumentDialect = documentedDialect
 ) {
-  const schemas = collectSchemas(sharedSchemas, changeSchema)
+  const schemas = collectSchemas(sharedSchemas, dialect.changeSchema)
   const paths: Record<string, Record<string, unknown>> = {}
   await visitInTimeSlices(sliceMs, routes, route => {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
-      [route.method.toLowerCase()]: describeRoute({ ...route, ...route.variants?.[name] }, schemas)
+      [route.method.toLowerCase()]: describeRoute({ ...route, ...route.variants?.[dialect.name] }, schemas)
     }
   })
   const tags = [...new Set(routes.map(({ operation }) => operation.tag))]

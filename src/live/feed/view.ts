@@ -1,0 +1,60 @@
+import type { DocumentKind, LiveView } from '../../model/station/live-view.ts'
+import type { Renderer } from '../../model/station/renderer.ts'
+import { maxRenderedAtOnce } from './catalogue.ts'
+import type { Feed } from './feed.ts'
+import { engineSeconds, type LiveStation } from './live-station.ts'
+
+/**
+ * The feed for the REST handlers, with the documents of the default renderer. They are rendered from the newest state,
+ * for the current second.
+ */
+export function viewOf(feed: Feed): LiveView {
+  const [own] = feed.renderers
+  const views = new Map(feed.renderers.map(renderer => [renderer.name, openView(renderer)]))
+
+  function viewNamed(name: string): LiveView {
+    const view = views.get(name)
+    if (view === undefined) throw new Error(`no renderer is named ${name}`)
+    return view
+  }
+
+  function openView(renderer: Renderer): LiveView {
+    const render = (station: LiveStation, kind: DocumentKind) =>
+      kind === 'line' ? station.line() : station.document(kind, engineSeconds(), renderer)
+    const list = (stationIds: readonly number[]) =>
+      feed.list(
+        stationIds.flatMap(stationId => feed.get(stationId) ?? []),
+        engineSeconds(),
+        renderer
+      )
+    return {
+      renderedBy: viewNamed,
+      get: idOrName => feed.find(idOrName)?.state,
+      find: feed.find,
+      all: feed.all,
+      document: (stationId, kind) => {
+        const station = feed.get(stationId)
+        return station && render(station, kind)
+      },
+      publicDocument: (idOrName, kind) => {
+        const station = feed.find(idOrName)
+        return station?.isPublic ? render(station, kind) : undefined
+      },
+      publicIds: feed.publicIds,
+      publicList: () => {
+        if (renderer === own) return feed.publicList(engineSeconds())
+        return feed.health().stations > maxRenderedAtOnce ? null : list(feed.publicIds())
+      },
+      longList: (privateIds, onEvicted) => feed.longList(privateIds, onEvicted, renderer),
+      list,
+      onChange: listener => feed.onChange(station => listener(station)),
+      catchUp: feed.catchUp,
+      health: () => {
+        const { checkedAtMs, stations, isNodeRefusing } = feed.health()
+        return { isCurrent: feed.isCurrent(), isNodeRefusing, checkedAtMs, stations }
+      }
+    }
+  }
+
+  return viewNamed(own.name)
+}
