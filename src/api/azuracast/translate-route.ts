@@ -40,8 +40,7 @@ export function translateRoute(route: ApiRoute): ApiRoute {
       takesRecordForm: true,
       ...(taken?.constants && { omitConstants: openOmission(taken.constants) })
     }
-    const isVarying =
-      route.method === 'GET' || answered || taken || (own !== undefined && 'reply' in own)
+    const isVarying = route.method === 'GET' || answered || taken || (own !== undefined && 'reply' in own)
     return isVarying
       ? {
           ...route,

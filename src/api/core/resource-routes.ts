@@ -50,7 +50,7 @@ export const resourceRoutes = <F extends Fields>(
 /** The five routes of a resource with operations of its own. */
 export function operationRoutes<F extends Fields>(
   resource: Resource<F>,
-  operations: Operations
+  operations: Operations<F>
 ): ResourceRoutes {
   const { name, tag, title, paths, access, fields, sort } = resource
   const record = recordSchema(resource)
