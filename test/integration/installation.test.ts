@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest'
 import { parse } from 'yaml'
 
 import { outOfScopeRoutes } from '../../src/api/azuracast/out-of-scope.ts'
-import { removeOldPlays } from '../../src/stores/db/retention.ts'
 import { engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
 import { removeOldPlays } from '../../src/stores/db/retention.ts'
 import { serveApi } from '../support/api-server.ts'

@@ -61,10 +61,10 @@ export const remote = replaceRecord<RemoteRow>({
     const [stored] = await sql<{ url: string; type: string }[]>`
       select url, type from remotes
       where id = ${Number(request.params['id']) || 0} and station_id = ${stationId}`
-    const shown = stored && splitAddress(stored)
-    const { url = shown?.url, mount = shown?.mount, ...rest } = renameMembers(body, names)
+    const known = stored && splitAddress(stored)
+    const { url = known?.url, mount = known?.mount, ...rest } = renameMembers(body, names)
     const isNew = stored === undefined
-    const isShown = shown !== undefined && url === shown.url && mount === shown.mount
+    const isShown = known !== undefined && url === known.url && mount === known.mount
     return {
       ...rest,
       ...(('url' in body || 'mount' in body) && {

@@ -1,5 +1,4 @@
 import { azuracastBackend } from '../../../../model/station/now-playing.ts'
-import type { Sql } from '../../../../stores/db/sql.ts'
 import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
 import { nothing, nullableString } from '../../answer-schema.ts'
 import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
