@@ -29,6 +29,7 @@ const integration = {
  * A second package `typescript` would take the place of `tsc`; this one only carries the library.
  */
 const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
+const inlined = { deps: { inline: ['openapi-typescript'] } }
 
 /** Files that take long with little CPU use, because they wait for timers. */
 const waitingFiles = new RegExp(
@@ -91,8 +92,10 @@ export default defineConfig({
       // These files keep no state in modules, so they share processes: starting one per file takes longer than most
       // files.
       {
+        resolve,
         test: {
           name: 'unit',
+          server: inlined,
           include: ['test/unit/**/*.test.ts'],
           setupFiles: ['test/support/cpu-profile.ts', 'test/support/property-runs.ts'],
           testTimeout: isDeep ? 20 * minuteMs : minuteMs,
@@ -118,7 +121,7 @@ export default defineConfig({
               test: {
                 ...integration,
                 name: 'deep',
-                server: { deps: { inline: ['openapi-typescript'] } },
+                server: inlined,
                 include: ['test/deep/**/*.test.ts'],
                 maxWorkers: 1,
                 sequence: { groupOrder: 2 }
