@@ -36,7 +36,7 @@ web/client               src/live/vocabulary.ts
 web/elements             web/client lit lit/directives/keyed.js hls.js/light
 web/widget               web/client web/elements lit lit/directives/keyed.js
 web/player               web/client web/elements lit lit/directives/keyed.js
-web/dashboard            web/client web/elements lit lit/directives/keyed.js lit/directives/live.js lit/directives/repeat.js uplot valibot @simplewebauthn/browser
+web/dashboard            web/client web/elements lit lit/directives/keyed.js lit/directives/live.js lit/directives/repeat.js uplot @simplewebauthn/browser
 web/gallery              web/widget
 web/embed
 web/message

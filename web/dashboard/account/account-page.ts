@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { GetMeAnswer } from '../api/answers.ts'
 import { callAction, callApi, currentKey, storeUser } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openForm } from '../forms/form-controller.ts'
@@ -17,30 +17,6 @@ import { canUsePasskeys } from './passkeys.ts'
 
 const account = 'api/frontend/account'
 const intervalMs = 30_000
-
-const meSchema = v.object({
-  email: v.string(),
-  name: v.string(),
-  has_password: v.boolean(),
-  roles: v.array(v.object({ name: v.string() }))
-})
-const passkeysSchema = v.array(
-  v.object({ id: v.number(), name: v.string(), created_at: v.number(), last_used_at: v.number() })
-)
-const sessionsSchema = v.array(
-  v.object({
-    id: v.number(),
-    created_at: v.number(),
-    last_used_at: v.number(),
-    address: v.string(),
-    user_agent: v.string(),
-    is_current: v.boolean()
-  })
-)
-const keysSchema = v.array(
-  v.object({ id: v.string(), name: v.string(), identifier: v.string(), last_used_at: v.number() })
-)
-const newKeySchema = v.object({ key: v.string() })
 
 const passwordFields = [
   { name: 'current_password', label: 'Current password' },
@@ -66,10 +42,10 @@ class AccountPage extends LightElement {
     fields: () => keyFields,
     actions: this.#actions
   })
-  readonly #me = this.#poll('me', meSchema)
-  readonly #passkeys = this.#poll('passkeys', passkeysSchema)
-  readonly #sessions = this.#poll('sessions', sessionsSchema)
-  readonly #keys = this.#poll('api-keys', keysSchema)
+  readonly #me = this.#poll('me')
+  readonly #passkeys = this.#poll('passkeys')
+  readonly #sessions = this.#poll('sessions')
+  readonly #keys = this.#poll('api-keys')
 
   constructor() {
     super()
@@ -77,10 +53,9 @@ class AccountPage extends LightElement {
     guardChanges(this, () => this.#password.values.new_password !== '')
   }
 
-  #poll<Schema extends v.GenericSchema>(name: string, schema: Schema) {
+  #poll<Name extends string>(name: Name) {
     return pollResource(this, {
-      schema,
-      path: () => (currentKey() === '' ? `${account}/${name}` : null),
+      path: () => (currentKey() === '' ? (`${account}/${name}` as const) : null),
       intervalMs
     })
   }
@@ -95,7 +70,7 @@ class AccountPage extends LightElement {
     </div>`
   }
 
-  #passwordView({ email, roles, has_password: hasPassword }: v.InferOutput<typeof meSchema>) {
+  #passwordView({ email, roles, has_password: hasPassword }: GetMeAnswer) {
     const names = roles.map(({ name }) => name).join(', ')
     const content = html`<p>${email}${names === '' ? '' : `: ${names}`}</p>
       <form class="account-form" @submit=${() => this.#changePassword()}>
@@ -127,7 +102,7 @@ class AccountPage extends LightElement {
   async #changePassword(): Promise<void> {
     const body = this.#password.values
     const isChanged = await this.#password.submit(() =>
-      callAction(`${account}/password`, { method: 'PUT', body }, this.#sessions.refresh)
+      callAction('PUT', `${account}/password`, { body, refresh: this.#sessions.refresh })
     )
     if (isChanged) await this.#me.refresh()
   }
@@ -167,7 +142,7 @@ class AccountPage extends LightElement {
       const name = `${navigator.platform} ${new Date().toLocaleDateString()}`.trim()
       const message = await createPasskey({
         path,
-        store: passkey => callAction(path, { method: 'PUT', body: { passkey, name } })
+        store: passkey => callAction('PUT', path, { body: { passkey, name } })
       })
       await this.#passkeys.refresh()
       return message
@@ -177,7 +152,7 @@ class AccountPage extends LightElement {
   async #removePasskey(id: number, name: string): Promise<void> {
     await this.#actions.run(
       `passkey ${id}`,
-      () => callAction(`${account}/passkey/${id}`, { method: 'DELETE' }, this.#passkeys.refresh),
+      () => callAction('DELETE', `${account}/passkey/${id}`, { refresh: this.#passkeys.refresh }),
       { title: 'Remove the passkey?', text: `You can no longer sign in with ${name}.`, verb: 'Remove' }
     )
   }
@@ -213,7 +188,7 @@ class AccountPage extends LightElement {
 
   async #endSession(id: number): Promise<void> {
     await this.#actions.run(`session ${id}`, () =>
-      callAction(`${account}/session/${id}`, { method: 'DELETE' }, this.#sessions.refresh)
+      callAction('DELETE', `${account}/session/${id}`, { refresh: this.#sessions.refresh })
     )
   }
 
@@ -221,7 +196,7 @@ class AccountPage extends LightElement {
     await this.#actions.run(
       'sign out',
       async () => {
-        await callApi(v.unknown(), `${account}/sessions`, { method: 'DELETE' })
+        await callApi('DELETE', `${account}/sessions`)
         storeUser(null)
         location.hash = '#/'
         this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
@@ -266,7 +241,7 @@ class AccountPage extends LightElement {
   async #createKey(): Promise<void> {
     const body = this.#key.values
     await this.#key.submit(async () => {
-      const { key } = await callApi(newKeySchema, `${account}/api-keys`, { method: 'POST', body })
+      const { key } = await callApi('POST', `${account}/api-keys`, { body })
       this.newKey = key
       await this.#keys.refresh()
       return ''
@@ -276,7 +251,7 @@ class AccountPage extends LightElement {
   async #revokeKey(id: string, name: string): Promise<void> {
     await this.#actions.run(
       `key ${id}`,
-      () => callAction(`${account}/api-key/${id}`, { method: 'DELETE' }, this.#keys.refresh),
+      () => callAction('DELETE', `${account}/api-key/${id}`, { refresh: this.#keys.refresh }),
       { title: 'Revoke the key?', text: `Programs that use ${name} lose access at once.`, verb: 'Revoke' }
     )
   }

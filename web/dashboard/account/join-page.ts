@@ -1,6 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
-import * as v from 'valibot'
 
+import type { OpenInvitationAnswer } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi, storeKey } from '../api/call-api.ts'
 import { openForm } from '../forms/form-controller.ts'
@@ -13,8 +13,6 @@ import { canUsePasskeys } from './passkeys.ts'
 
 const account = 'api/frontend/account'
 
-const invitationSchema = v.object({ email: v.string(), name: v.string(), roles: v.array(v.string()) })
-
 const fields = [
   { name: 'email', label: 'Email address' },
   { name: 'name', label: 'Your name' },
@@ -25,7 +23,7 @@ const fields = [
 class JoinPage extends LightElement {
   static override properties = reactiveProperties<JoinPage>('token', 'invitation', 'problem')
   declare token: string
-  invitation: v.InferOutput<typeof invitationSchema> | null = null
+  invitation: OpenInvitationAnswer | null = null
   /** Why there is no invitation; '' if there is one. */
   problem = ''
 
@@ -87,11 +85,7 @@ class JoinPage extends LightElement {
     this.#form.reset()
     try {
       const body = { token: this.token }
-      this.invitation = await callApi(invitationSchema, `${account}/invitation`, {
-        method: 'POST',
-        body,
-        key: ''
-      })
+      this.invitation = await callApi('POST', `${account}/invitation`, { body, key: '' })
     } catch (error) {
       this.problem = toApiError(error).message
     }

@@ -1,10 +1,8 @@
-import * as v from 'valibot'
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser'
 
 import { ApiError, isRefusal, toApiError } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
-import { throwPasskeyError, loadLibrary, optionsSchema } from './passkeys.ts'
-
-const newPasskeySchema = v.object({ rp: v.object({ id: v.string() }), user: v.object({ name: v.string() }) })
+import { requestJson } from '../api/call-api.ts'
+import { throwPasskeyError, loadLibrary } from './passkeys.ts'
 
 interface NewPasskeyOptions<Result> {
   /** Where the server offers options for the passkey, and what it has to know for them. */
@@ -31,21 +29,22 @@ export async function createPasskey<Result>({
   store
 }: NewPasskeyOptions<Result>): Promise<Result> {
   const method = body === undefined ? 'GET' : 'POST'
-  const optionsJSON = await callApi(optionsSchema, path, { method, body })
+  const optionsJSON = await requestJson<PublicKeyCredentialCreationOptionsJSON>(method, path, { body })
   const { startRegistration } = await loadLibrary()
   const passkey = await startRegistration({ optionsJSON }).catch(throwPasskeyError)
   try {
     return await store(passkey)
   } catch (thrown) {
     const error = toApiError(thrown)
-    const { rp, user } = v.parse(newPasskeySchema, optionsJSON)
-    const name = `the passkey of ${user.name} for ${rp.id}`
+    const { user } = optionsJSON
+    const { id: rpId = location.hostname } = optionsJSON.rp
+    const name = `the passkey of ${user.name} for ${rpId}`
     if (!isRefusal(error))
       throw unusedPasskeyError(
         error,
         `Whether ${name} can be used is not certain: try it. If it cannot, remove it in the settings of your device for passwords and passkeys.`
       )
-    throw unusedPasskeyError(error, await withdraw(rp.id, passkey.id, name))
+    throw unusedPasskeyError(error, await withdraw(rpId, passkey.id, name))
   }
 }
 

@@ -1,7 +1,7 @@
-import * as v from 'valibot'
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser'
 
 import { ApiError } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
+import { requestJson } from '../api/call-api.ts'
 
 // The library is in a part of the dashboard of its own, which is loaded with the first use of a passkey.
 export const loadLibrary = () => import('@simplewebauthn/browser')
@@ -9,13 +9,10 @@ export const loadLibrary = () => import('@simplewebauthn/browser')
 /** Whether the browser can use passkeys. It cannot at an address without https, except on this machine. */
 export const canUsePasskeys = (): boolean => 'PublicKeyCredential' in window && isSecureContext
 
-/** Options that the server makes and only the browser reads. */
-export const optionsSchema = v.custom<never>(value => typeof value === 'object' && value !== null)
-
 /** Asks the person for a passkey to sign in with. Throws an `ApiError`. */
 export async function usePasskey(): Promise<unknown> {
   const path = 'api/frontend/account/webauthn/login/options'
-  const optionsJSON = await callApi(optionsSchema, path, { method: 'POST' })
+  const optionsJSON = await requestJson<PublicKeyCredentialRequestOptionsJSON>('POST', path)
   const { startAuthentication } = await loadLibrary()
   return startAuthentication({ optionsJSON }).catch(throwPasskeyError)
 }

@@ -1,5 +1,3 @@
-import * as v from 'valibot'
-
 /** A request that failed. The message is plain text for users. */
 export class ApiError extends Error {
   /** The HTTP status; 0 if no readable response arrived. */
@@ -22,31 +20,27 @@ export class ApiError extends Error {
   }
 }
 
-const fieldErrorSchema = v.object({ field: v.string(), message: v.string() })
 /** A problem of one field. `field` is its dotted path in the body, with which the message begins. */
-export type FieldError = v.InferOutput<typeof fieldErrorSchema>
+export interface FieldError {
+  readonly field: string
+  readonly message: string
+}
 
 /** Names the field in a problem as the form does: `url must not be empty.` is `URL must not be empty.` */
 export const describeProblem = (label: string, { field, message }: FieldError): string =>
   message.startsWith(`${field} `) ? label + message.slice(field.length) : message
 
-const errorBodySchema = v.object({
-  message: v.string(),
-  type: v.optional(v.string(), ''),
-  extra_data: v.fallback(v.object({ errors: v.array(fieldErrorSchema) }), { errors: [] })
-})
-
 /** Parses an error response. `formatted_message` is HTML and is ignored. */
 export function parseApiError(status: number, body: unknown, retryAfter: string | null): ApiError {
-  const { success, output } = v.safeParse(errorBodySchema, body)
-  if (!success) return new ApiError(`The server returned an error (${status}).`, status)
+  const { message, type, extra_data: data } = Object(body)
+  if (typeof message !== 'string') return new ApiError(`The server returned an error (${status}).`, status)
   const seconds = Number(retryAfter)
   if (status === 429 && seconds > 0)
     return new ApiError(`Too many requests. Try again in ${seconds} seconds.`, status)
-  const isUnauthenticated = output.type === 'NotLoggedInException'
+  const isUnauthenticated = type === 'NotLoggedInException'
   if (status === 403 && !isUnauthenticated)
     return new ApiError('You do not have permission to do that.', status)
-  return new ApiError(output.message, status, isUnauthenticated, output.extra_data.errors)
+  return new ApiError(message, status, isUnauthenticated, Array.isArray(data?.errors) ? data.errors : [])
 }
 
 /** Whether an error says that the server has refused a request; otherwise it may have carried it out. */

@@ -1,7 +1,7 @@
-import * as v from 'valibot'
-
 import { serverUrl } from '../../elements/addresses.ts'
+import type { ActionResult } from './answers.ts'
 import { ApiError, parseApiError, toApiError } from './api-error.ts'
+import type { Answer, IsDocumented, Method } from './typed-answer.ts'
 
 /** The server that served this page. */
 export const serverBaseUrl: URL = serverUrl(import.meta.url)
@@ -72,7 +72,6 @@ declare global {
 }
 
 export interface CallOptions {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Sent as JSON, or as it is if it is a `Blob`. */
   readonly body?: unknown
   /** Used instead of the stored key. */
@@ -86,25 +85,36 @@ export interface CallOptions {
 const defaultTimeoutMs = 20_000
 
 /**
- * Calls the API (`api/stats`) and validates the response. Throws an `ApiError`, also if the response does not
- * match the schema.
+ * Calls the API: `callApi('GET', 'api/stats')`. The type of the answer is that of the OpenAPI document, against which
+ * the server is tested. Throws an `ApiError`, also for an answer that is neither an object nor an array.
  */
-export async function callApi<Schema extends v.GenericSchema>(
-  schema: Schema,
+export async function callApi<By extends Method, Path extends string>(
+  method: By,
+  path: Path,
+  ...options: IsDocumented<By, Path> extends true ? [options?: CallOptions] : [undocumented: never]
+): Promise<Answer<By, Path>>
+export async function callApi(method: Method, path: string, options?: CallOptions): Promise<unknown> {
+  return requestJson(method, path, options)
+}
+
+/** Like `callApi`, where the caller knows the type of the answer. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- JSON has no type
+export async function requestJson<Json>(
+  method: Method,
   path: string,
   options: CallOptions = {}
-): Promise<v.InferOutput<Schema>> {
+): Promise<Json> {
   try {
-    const parsed = v.safeParse(schema, await fetchJson(path, options))
-    if (!parsed.success) throw new ApiError('The server returned an unexpected response.')
-    return parsed.output
+    const response = await sendRequest(method, path, options)
+    const json = await response.json().catch(() => null)
+    if (typeof json !== 'object' || json === null)
+      throw new ApiError('The server returned an unexpected response.')
+    return json
   } catch (error) {
     const apiError = toApiError(error)
     if (apiError.isUnauthenticated && options.key === undefined)
       document.dispatchEvent(
-        new CustomEvent(keyRejectedEvent, {
-          detail: options.isSave ?? (options.method ?? 'GET') !== 'GET'
-        })
+        new CustomEvent(keyRejectedEvent, { detail: options.isSave ?? method !== 'GET' })
       )
     throw apiError
   }
@@ -113,16 +123,11 @@ export async function callApi<Schema extends v.GenericSchema>(
 /** Reads a text of the API, such as a script. Throws an `ApiError`. */
 export async function callText(path: string): Promise<string> {
   try {
-    const response = await sendRequest(path, {})
+    const response = await sendRequest('GET', path, {})
     return await response.text()
   } catch (error) {
     throw toApiError(error)
   }
-}
-
-async function fetchJson(path: string, options: CallOptions): Promise<unknown> {
-  const response = await sendRequest(path, options)
-  return response.json().catch(() => null)
 }
 
 /** The time for a file that the server makes. */
@@ -131,7 +136,7 @@ const downloadTimeoutMs = 60_000
 /** Downloads a file of the API under a name. Throws an `ApiError`. */
 export async function downloadFile(path: string, name: string): Promise<void> {
   try {
-    const response = await sendRequest(path, { timeoutMs: downloadTimeoutMs })
+    const response = await sendRequest('GET', path, { timeoutMs: downloadTimeoutMs })
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await response.blob())
     link.download = name
@@ -145,8 +150,9 @@ export async function downloadFile(path: string, name: string): Promise<void> {
 
 /** Throws an `ApiError` for a response that is an error. */
 async function sendRequest(
+  method: Method,
   path: string,
-  { method = 'GET', body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
+  { body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs)
   const response = await fetch(new URL(path, serverBaseUrl), {
@@ -167,15 +173,18 @@ async function sendRequest(
   throw parseApiError(response.status, json, response.headers.get('Retry-After'))
 }
 
-const actionResultSchema = v.object({ message: v.string() })
+interface ActionOptions extends CallOptions {
+  /** Reads the effects of the action. */
+  readonly refresh?: () => Promise<unknown>
+}
 
-/** Calls an action of the API, then `refresh`, which reads its effects. Returns its message to operators. */
+/** Calls an action of the API. Returns its message to operators. */
 export async function callAction(
+  method: Method,
   path: string,
-  options: CallOptions,
-  refresh?: () => Promise<unknown>
+  { refresh, ...options }: ActionOptions = {}
 ): Promise<string> {
-  const { message } = await callApi(actionResultSchema, path, options)
+  const { message } = await requestJson<ActionResult>(method, path, options)
   await refresh?.()
   return message
 }

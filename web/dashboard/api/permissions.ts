@@ -1,6 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
-import * as v from 'valibot'
 
+import type { GetMyPermissionsAnswer } from './answers.ts'
 import { toApiError } from './api-error.ts'
 import { callApi, currentCaller } from './call-api.ts'
 
@@ -88,15 +88,7 @@ export function watchPermissions(host: ReactiveControllerHost, station: () => st
   }
 }
 
-const names = v.array(v.string())
-const keyPermissionsSchema = v.object({
-  effective_permissions: v.object({
-    read: names,
-    write: names,
-    stations: v.array(v.object({ station: v.number(), short_name: v.string(), read: names, write: names }))
-  })
-})
-type KeyPermissions = v.InferOutput<typeof keyPermissionsSchema>['effective_permissions']
+type KeyPermissions = GetMyPermissionsAnswer['effective_permissions']
 
 const noPermissions: KeyPermissions = { read: [], write: [], stations: [] }
 const ttlMs = 60_000
@@ -107,7 +99,7 @@ function readPermissions(): Promise<KeyPermissions> {
   const key = currentCaller()
   if (key === '') return Promise.resolve(noPermissions)
   if (cache?.key === key && Date.now() - cache.readAtMs < ttlMs) return cache.promise
-  const promise = callApi(keyPermissionsSchema, 'api/frontend/account/permissions').then(
+  const promise = callApi('GET', 'api/frontend/account/permissions').then(
     response => response.effective_permissions,
     error => {
       const { status, isUnauthenticated } = toApiError(error)

@@ -1,22 +1,21 @@
 import type { ReactiveControllerHost } from 'lit'
-import type * as v from 'valibot'
 
 import { type ApiError, toApiError } from './api-error.ts'
-import { callApi, sessionResumedEvent } from './call-api.ts'
+import { requestJson, sessionResumedEvent } from './call-api.ts'
+import type { Answer } from './typed-answer.ts'
 
-export interface PollOptions<Schema extends v.GenericSchema> {
-  readonly schema: Schema
+export interface PollOptions<Path extends string, Value> {
   /**
    * The path to read, `api/stats`, or null to read nothing. Evaluated at every update of the host. If only
    * the query changes, the old value stays until the response arrives.
    */
-  readonly path: () => string | null
+  readonly path: () => Path | null
   /** The time between polls while the page is visible. */
   readonly intervalMs: number
   /** A change of this value triggers a refresh. Evaluated at every update of the host. */
   readonly refreshKey?: () => unknown
   /** The value before the first response. */
-  readonly initialValue?: v.InferOutput<Schema> | null
+  readonly initialValue?: NoInfer<Value> | null
   readonly timeoutMs?: number | undefined
 }
 
@@ -45,17 +44,17 @@ const freshMs = 2_000
  * attempt. After an error the last value stays; after a 403 polling stops until the path changes, or until
  * somebody signs in if the request was not signed in.
  */
-export function pollResource<Schema extends v.GenericSchema>(
+export function pollResource<Path extends string, Value = Answer<'GET', Path>>(
   host: ReactiveControllerHost,
-  { schema, intervalMs, initialValue = null, timeoutMs, ...options }: PollOptions<Schema>
-): PolledResource<v.InferOutput<Schema>> {
+  { intervalMs, initialValue = null, timeoutMs, ...options }: PollOptions<Path, Value>
+): PolledResource<Value> {
   const resource: {
-    value: v.InferOutput<Schema> | null
+    value: Value | null
     readAtMs: number
     error: ApiError | null
     readonly refresh: () => Promise<void>
   } = { value: initialValue, readAtMs: initialValue === null ? 0 : Date.now(), error: null, refresh: read }
-  let path: string | null = null
+  let path: Path | null = null
   let refreshKey: unknown
   let aborter = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -70,7 +69,7 @@ export function pollResource<Schema extends v.GenericSchema>(
     aborter = new AbortController()
     const { signal } = aborter
     try {
-      const value = await callApi(schema, path, { signal, timeoutMs })
+      const value = await requestJson<Value>('GET', path, { signal, timeoutMs })
       if (signal.aborted) return
       resource.value = value
       resource.readAtMs = Date.now()
@@ -122,7 +121,7 @@ export function pollResource<Schema extends v.GenericSchema>(
     host.requestUpdate()
   }
 
-  function changePath(next: string | null): void {
+  function changePath(next: Path | null): void {
     // An initial value belongs to the first path.
     if (path !== null && next?.split('?')[0] !== path.split('?')[0]) resource.value = null
     path = next

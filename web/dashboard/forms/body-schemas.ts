@@ -1,44 +1,34 @@
-import * as v from 'valibot'
+import { requestJson } from '../api/call-api.ts'
+import type { PropertySchema } from './form-field.ts'
 
-import { callApi } from '../api/call-api.ts'
-import { type BodySchema, bodySchema } from './form-field.ts'
+/** The part of the OpenAPI document that forms use. */
+interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, PropertySchema>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | undefined>> | undefined>>
+}
 
-const documentSchema = v.object({
-  components: v.object({ schemas: v.record(v.string(), v.unknown()) }),
-  paths: v.record(
-    v.string(),
-    v.record(
-      v.string(),
-      v.object({
-        requestBody: v.optional(
-          v.object({
-            content: v.object({ 'application/json': v.optional(v.object({ schema: v.unknown() })) })
-          })
-        )
-      })
-    )
-  )
-})
-type Document = v.InferOutput<typeof documentSchema>
+interface Operation {
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json'?: { readonly schema: PropertySchema } }
+  }
+}
 
 let loading: Promise<Document> | null = null
 
 /** Loads the description of the API once. */
 function loadDocument(): Promise<Document> {
-  loading ??= callApi(documentSchema, 'api/openapi.json').catch((error: unknown) => {
+  loading ??= requestJson<Document>('GET', 'api/openapi.json').catch((error: unknown) => {
     loading = null
     throw error
   })
   return loading
 }
 
-/** Returns the JSON Schema of a body as the server describes it: `post`, `/api/admin/stations`. */
-export async function loadRawSchema(method: 'post' | 'put', path: string): Promise<unknown> {
+/** Returns the schema of a body as the server describes it: `post`, `/api/admin/stations`. */
+export async function loadBodySchema(method: 'post' | 'put', path: string): Promise<PropertySchema> {
   const { paths, components } = await loadDocument()
-  return resolveReferences(
-    paths[path]?.[method]?.requestBody?.content['application/json']?.schema,
-    components.schemas
-  )
+  const schema = paths[path]?.[method]?.requestBody?.content['application/json']?.schema
+  return Object(resolveReferences(schema, components.schemas))
 }
 
 /** Puts the schemas of the document in the place of references to them. Bodies do not contain themselves. */
@@ -50,9 +40,4 @@ function resolveReferences(schema: unknown, schemas: Readonly<Record<string, unk
   return Object.fromEntries(
     Object.entries(schema).map(([name, each]) => [name, resolveReferences(each, schemas)])
   )
-}
-
-/** Returns the part of the schema of a body that forms use. */
-export async function loadBodySchema(method: 'post' | 'put', path: string): Promise<BodySchema> {
-  return v.parse(bodySchema, await loadRawSchema(method, path))
 }

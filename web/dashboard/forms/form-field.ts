@@ -1,31 +1,30 @@
-import * as v from 'valibot'
-
 /** The part of a JSON Schema that forms use. */
-const propertySchema = v.object({
-  type: v.optional(v.union([v.string(), v.array(v.string())])),
-  description: v.optional(v.string(), ''),
-  enum: v.optional(v.array(v.nullable(v.union([v.string(), v.number()])))),
-  items: v.optional(v.looseObject({ type: v.optional(v.string()), enum: v.optional(v.array(v.string())) })),
-  anyOf: v.optional(v.array(v.unknown())),
-  default: v.optional(v.unknown()),
-  examples: v.optional(v.array(v.unknown())),
-  format: v.optional(v.string()),
-  pattern: v.optional(v.string()),
-  minimum: v.optional(v.number()),
-  maximum: v.optional(v.number()),
-  maxLength: v.optional(v.number()),
-  readOnly: v.optional(v.boolean(), false),
-  writeOnly: v.optional(v.boolean(), false),
-  'x-fixed': v.optional(v.boolean(), false)
-})
-type PropertySchema = v.InferOutput<typeof propertySchema>
+export interface PropertySchema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly enum?: readonly (string | number | null)[]
+  readonly items?: PropertySchema
+  readonly properties?: Readonly<Record<string, PropertySchema>>
+  readonly required?: readonly string[]
+  readonly anyOf?: readonly unknown[]
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  readonly format?: string
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly readOnly?: boolean
+  readonly writeOnly?: boolean
+  readonly 'x-fixed'?: boolean
+  /** The settings and triggers of each type of web hook. */
+  readonly 'x-types'?: Readonly<Record<string, HookTypeSchema>>
+}
 
-/** The schema of a body in the OpenAPI document. */
-export const bodySchema = v.object({
-  properties: v.record(v.string(), propertySchema),
-  required: v.optional(v.array(v.string()), [])
-})
-export type BodySchema = v.InferOutput<typeof bodySchema>
+interface HookTypeSchema {
+  readonly settings: PropertySchema
+  readonly triggers: readonly string[]
+}
 
 /**
  * How a field is edited. `lines` is a list of texts, one a line; `pairs` are named values, `name=value` in each
@@ -99,20 +98,20 @@ const describeField = (description: string) =>
     .replace(/ ?Null removes it\.| ?\bnull deletes it\b/i, '')
 
 /** The fields of a body, in its order, without computed ones and those that need an editor of their own. */
-export function toFormFields({ properties, required }: BodySchema, prefix = ''): FormField[] {
-  return Object.entries(properties).flatMap(([key, schema]) => {
+export function toFormFields({ properties, required }: PropertySchema, prefix = ''): FormField[] {
+  return Object.entries(properties ?? {}).flatMap(([key, schema]) => {
     const kind = kindOf(schema)
-    if (schema.readOnly || kind === null) return []
+    if (schema.readOnly === true || kind === null) return []
     const options = (kind === 'choices' ? schema.items?.enum : schema.enum) ?? []
     const [example] = schema.examples ?? []
     return {
       name: prefix + key,
       label: toLabel(key),
-      description: describeField(schema.description),
+      description: describeField(schema.description ?? ''),
       kind,
-      isRequired: required.includes(key),
-      isFixed: schema['x-fixed'],
-      isRemovable: schema.writeOnly && schema.default === '',
+      isRequired: required?.includes(key) ?? false,
+      isFixed: schema['x-fixed'] ?? false,
+      isRemovable: schema.writeOnly === true && schema.default === '',
       fallback: schema.default ?? (kind === 'select' ? (options[0] ?? '') : emptyValue(kind)),
       options: options.map(option => ({ value: String(option ?? ''), label: toOptionLabel(option) })),
       placeholder: typeof example === 'string' && kind !== 'select' ? example : '',
@@ -136,7 +135,7 @@ function kindOf(schema: PropertySchema): FieldKind | null {
   if (types.includes('integer') || types.includes('number')) return 'number'
   if (types.includes('array')) return listKindOf(schema)
   if (!types.includes('string')) return null
-  if (schema.writeOnly) return isLong && schema.maxLength !== longLength ? 'long-secret' : 'secret'
+  if (schema.writeOnly === true) return isLong && schema.maxLength !== longLength ? 'long-secret' : 'secret'
   if (schema.format === 'uri' || /^.{0,8}\[?h/i.test(schema.pattern ?? '')) return 'url'
   return isLong ? 'long-text' : 'text'
 }

@@ -35,7 +35,8 @@ interface Pair {
 const isPair = (each: unknown): each is Pair =>
   typeof each === 'object' && each !== null && 'key' in each && 'value' in each
 
-const pairsIn = (value: unknown): readonly Pair[] => (Array.isArray(value) ? value.filter(isPair) : [])
+/** The named values of a list of them; none if it is something else. */
+export const pairsIn = (value: unknown): readonly Pair[] => (Array.isArray(value) ? value.filter(isPair) : [])
 
 /**
  * The body that stores the values: for a new record (`before` is null) what differs from the defaults, else

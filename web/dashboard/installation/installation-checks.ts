@@ -1,19 +1,13 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { LightElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 
-const checksSchema = v.array(
-  v.object({ check: v.string(), status: v.string(), message: v.string(), advice: v.string() })
-)
-
 /** What is wrong with the installation, and what to do about it, as `npm run doctor` says it. */
 export class InstallationChecks extends LightElement {
   readonly #checks = pollResource(this, {
-    schema: checksSchema,
     path: () => 'api/admin/checks',
     intervalMs: 300_000
   })

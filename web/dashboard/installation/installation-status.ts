@@ -1,28 +1,12 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
-/** The state of the installation, `api/health`; without a key only that of the live state is known. */
-export const healthSchema = v.object({
-  live_state: v.string(),
-  postgres: v.optional(v.string(), 'up'),
-  redis: v.optional(v.string(), 'up')
-})
-export type InstallationHealth = v.InferOutput<typeof healthSchema>
+import type { GetHealthAnswer, GetQueuesAnswer } from '../api/answers.ts'
 
-/** The queues of the workers, `api/queues`. */
-export const queuesSchema = v.object({
-  queues: v.array(
-    v.object({
-      name: v.string(),
-      workers: v.number(),
-      waiting: v.number(),
-      delayed: v.number(),
-      overdue: v.number(),
-      late_ms: v.number()
-    })
-  )
-})
-export type QueueStatus = v.InferOutput<typeof queuesSchema>['queues'][number]
+/** The state of the installation; without a key, only that of the live state is known. */
+export type InstallationHealth = Pick<GetHealthAnswer, 'live_state'> &
+  Partial<Pick<GetHealthAnswer, 'postgres' | 'redis'>>
+
+export type QueueStatus = GetQueuesAnswer['queues'][number]
 
 export interface InstallationStatus {
   /** Null until it is known. */
@@ -48,7 +32,7 @@ export function describeProblems({ health: parts, queues: all, healthError }: In
   if (parts?.redis === 'read-only') problems.push(`Redis is read-only. ${outdated}.`)
   if (parts?.postgres === 'down')
     problems.push(`Postgres is not responding. ${outdated}, and nothing can be changed.`)
-  if (parts?.live_state === 'stale' && parts.redis === 'up')
+  if (parts?.live_state === 'stale' && (parts.redis ?? 'up') === 'up')
     problems.push(`The server receives no updates of the stations. ${outdated}.`)
   return [...problems, ...all.flatMap(describeQueueProblems)]
 }

@@ -1,5 +1,4 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
@@ -11,18 +10,6 @@ import type { InstallationHealth, QueueStatus } from './installation-status.ts'
 
 const maxAlerts = 3
 
-const unreadSchema = v.object({
-  total: v.number(),
-  notifications: v.array(
-    v.object({
-      notification_id: v.string(),
-      title: v.string(),
-      type: v.string(),
-      created_at: v.number()
-    })
-  )
-})
-
 /** The latest unread notifications and the state of the installation, above the stations. */
 export class InstallationSummary extends LightElement {
   static override properties = reactiveProperties<InstallationSummary>('health', 'queues')
@@ -31,10 +18,9 @@ export class InstallationSummary extends LightElement {
 
   readonly #permissions = watchPermissions(this, () => '')
   readonly #unread = pollResource(this, {
-    schema: unreadSchema,
     path: () =>
       this.#permissions.allows('viewInstallation')
-        ? `api/v1/main/notifications?is_read=false&per_page=${maxAlerts}`
+        ? `api/v1/main/notifications?per_page=${maxAlerts}&is_read=false`
         : null,
     intervalMs: 20_000
   })

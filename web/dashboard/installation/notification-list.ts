@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import * as v from 'valibot'
 
-import { callApi, type CallOptions } from '../api/call-api.ts'
+import type { Notification } from '../api/answers.ts'
+import { callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
@@ -18,21 +18,6 @@ const maxRows = 500
 const truncatedLength = 200
 const path = 'api/v1/main/notifications'
 
-const notificationsSchema = v.object({
-  total: v.number(),
-  notifications: v.array(
-    v.object({
-      notification_id: v.string(),
-      title: v.string(),
-      body: v.string(),
-      type: v.string(),
-      is_read: v.boolean(),
-      created_at: v.number()
-    })
-  )
-})
-type Notification = v.InferOutput<typeof notificationsSchema>['notifications'][number]
-
 /** The notifications of the system and of operators. */
 export class NotificationList extends LightElement {
   static override properties = reactiveProperties<NotificationList>('canManage', 'rows', 'expanded')
@@ -42,7 +27,6 @@ export class NotificationList extends LightElement {
   expanded: ReadonlySet<string> = new Set()
 
   readonly #notifications = pollResource(this, {
-    schema: notificationsSchema,
     path: () => `${path}?per_page=${this.rows}`,
     intervalMs: 20_000
   })
@@ -76,7 +60,8 @@ export class NotificationList extends LightElement {
     const { notification_id: id, title, body, type, is_read: isRead, created_at: createdAt } = notification
     const isTruncated = title.length + body.length > truncatedLength && !this.expanded.has(id)
     const expand = () => (this.expanded = new Set([...this.expanded, id]))
-    const toggleRead = () => this.#request(`/${id}`, { method: 'PUT', body: { is_read: !isRead } })
+    const toggleRead = () =>
+      this.#change(() => callApi('PUT', `${path}/${id}`, { body: { is_read: !isRead } }))
     const question = { title: 'Delete this notification?', text: isolateBidi(title), verb: 'Delete' }
     return html`<li class="notification" data-type=${type} ?data-read=${isRead} ?data-cut=${isTruncated}>
       <p class="notification-title">
@@ -87,7 +72,7 @@ export class NotificationList extends LightElement {
         ${formatAge(createdAt)}
         ${isTruncated ? buttonView(labelView('More', title), expand, { style: 'link' }) : nothing}
         ${this.#actionView(labelView(isRead ? 'Mark as unread' : 'Mark as read', title), toggleRead)}
-        ${this.#actionView(labelView('Delete', title), () => this.#request(`/${id}`, { method: 'DELETE' }, question))}
+        ${this.#actionView(labelView('Delete', title), () => this.#change(() => callApi('DELETE', `${path}/${id}`), question))}
       </p>
     </li>`
   }
@@ -100,20 +85,16 @@ export class NotificationList extends LightElement {
   /** The API has no bulk update: marks one after the other. */
   #markAll(): Promise<void> {
     return this.#change(async () => {
-      const unread = await callApi(notificationsSchema, `${path}?is_read=false&per_page=${maxRows}`)
+      const unread = await callApi('GET', `${path}?per_page=${maxRows}&is_read=false`)
       for (const { notification_id: id } of unread.notifications)
-        await callApi(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: true } })
+        await callApi('PUT', `${path}/${id}`, { body: { is_read: true } })
     })
   }
 
   #deleteRead(): Promise<void> {
     const title = 'Delete all read notifications?'
     const question = { title, text: 'They are deleted for all operators.', verb: 'Delete' }
-    return this.#request('/bulk-delete', { method: 'POST', body: { is_read: true } }, question)
-  }
-
-  #request(subpath: string, options: CallOptions, question?: ConfirmOptions): Promise<void> {
-    return this.#change(() => callApi(v.unknown(), `${path}${subpath}`, options), question)
+    return this.#change(() => callApi('POST', `${path}/bulk-delete`, { body: { is_read: true } }), question)
   }
 
   #change(work: () => Promise<unknown>, question?: ConfirmOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { StorageLocation } from '../api/answers.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
@@ -38,24 +38,9 @@ class SystemPage extends LightElement {
   }
 }
 
-const storageLocationsSchema = v.array(
-  v.object({
-    id: v.number(),
-    type: v.string(),
-    uri: v.string(),
-    storageUsed: v.string(),
-    storageAvailable: v.string(),
-    storageUsedPercent: v.string(),
-    isFull: v.string(),
-    stations: v.array(v.string())
-  })
-)
-type StorageLocation = v.InferOutput<typeof storageLocationsSchema>[number]
-
 /** The used and available space of the storage locations. */
 class StorageGauges extends LightElement {
   readonly #locations = pollResource(this, {
-    schema: storageLocationsSchema,
     path: () => 'api/admin/storage_locations',
     intervalMs: 60_000
   })

@@ -1,7 +1,6 @@
-import * as v from 'valibot'
-
 import { ApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
 import { splitBatch } from './batch-requests.ts'
 
@@ -10,13 +9,6 @@ export type BatchAction =
   | { readonly do: 'delete' | 'queue' | 'immediate' | 'reprocess' }
   | { readonly do: 'add'; readonly playlists: readonly number[] }
   | { readonly do: 'move'; readonly directory: string }
-
-const resultSchema = v.object({
-  files: v.optional(v.array(v.string()), []),
-  directories: v.optional(v.array(v.string()), []),
-  errors: v.optional(v.array(v.string()), []),
-  next: v.nullish(v.string(), null)
-})
 
 const timeoutMs = 120_000
 /** Songs of a folder per request. */
@@ -27,7 +19,7 @@ const errorsShown = 3
 
 interface BatchOptions {
   /** The path of the station in the API. */
-  readonly path: string
+  readonly path: StationPath
   readonly folder: string
   readonly keys: ReadonlySet<string>
   /** Called with the items that are done, and the songs of them and of the folder in progress. */
@@ -51,10 +43,10 @@ export async function runBatch(
     do {
       const part = after === null ? {} : { after, limit: songsPerPart }
       const body = { ...action, currentDirectory: folder, ...request, ...part }
-      const result = await callApi(resultSchema, `${path}/files/batch`, { method: 'PUT', body, timeoutMs })
+      const result = await callApi('PUT', `${path}/files/batch`, { body, timeoutMs })
       errors.push(...result.errors)
       songs += result.files.length
-      after = result.next
+      after = result.next ?? null
       if (after !== null) onProgress(done, songs)
     } while (after !== null)
     done += request.files.length + request.dirs.length

@@ -3,7 +3,7 @@ import { html, nothing } from 'lit'
 import type { FieldError } from '../api/api-error.ts'
 import { toLabel } from '../forms/form-field.ts'
 import { cueTitles } from './cues.ts'
-import { tagTitles } from './media-record.ts'
+import { tagTitles } from './media-fields.ts'
 
 /** The problem of a field, below it. */
 export const problemView = (text: string) =>

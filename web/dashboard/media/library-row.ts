@@ -1,31 +1,7 @@
-import * as v from 'valibot'
-
-const count = v.number()
-const text = v.string()
-
-/** A row of `api/station/{id}/files/list`. */
-export const rowSchema = v.object({
-  path: text,
-  path_short: text,
-  type: v.picklist(['media', 'directory']),
-  timestamp: v.nullable(count),
-  size: v.nullable(count),
-  media: v.nullable(
-    v.object({
-      id: count,
-      unique_id: text,
-      title: text,
-      artist: text,
-      album: text,
-      length: count,
-      playlists: v.array(count)
-    })
-  )
-})
-export type LibraryRow = v.InferOutput<typeof rowSchema>
+import type { FileRow } from '../api/answers.ts'
 
 /** Identifies a row in a selection. */
-export const keyOf = ({ type, path }: LibraryRow) => `${type}:${path}`
+export const keyOf = ({ type, path }: FileRow) => `${type}:${path}`
 
 /** The paths of a selection. */
 export function parseKeys(keys: Iterable<string>): { files: string[]; dirs: string[] } {
@@ -36,7 +12,7 @@ export function parseKeys(keys: Iterable<string>): { files: string[]; dirs: stri
 }
 
 /** The title of a song, or the name of the file or folder. */
-export const nameOf = ({ media, path_short: name }: LibraryRow) => media?.title || name
+export const nameOf = ({ media, path_short: name }: FileRow) => media?.title || name
 
 /** The folders on the way to a folder, with their paths. */
 export function parseFolders(folder: string): { name: string; path: string }[] {

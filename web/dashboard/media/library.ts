@@ -1,10 +1,7 @@
-import * as v from 'valibot'
-
+import type { FileRow } from '../api/answers.ts'
 import { callApi } from '../api/call-api.ts'
-import { type LibraryRow, rowSchema } from './library-row.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import type { RowPage } from './row-pages.ts'
-
-const listSchema = v.object({ total: v.number(), rows: v.array(rowSchema) })
 
 const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'mtime'] as const
 export type SortColumn = (typeof sortColumns)[number]
@@ -33,10 +30,10 @@ export const firstQuery: LibraryQuery = {
 
 /** Loads a page of rows; numbers start at 0. `path` is that of the station. */
 export function loadRows(
-  path: string,
+  path: StationPath,
   query: LibraryQuery,
   { page, pageSize, signal }: { page: number; pageSize: number; signal?: AbortSignal }
-): Promise<RowPage<LibraryRow>> {
+): Promise<RowPage<FileRow>> {
   const parameters = new URLSearchParams({
     currentDirectory: query.folder,
     searchPhrase: query.search,
@@ -47,7 +44,7 @@ export function loadRows(
     ...(query.filter === '' ? {} : { [/^\d+$/.test(query.filter) ? 'playlist' : 'filter']: query.filter }),
     ...(query.isFlat ? { flat: 'true' } : {})
   })
-  return callApi(listSchema, `${path}/files/list?${parameters.toString()}`, signal ? { signal } : {})
+  return callApi('GET', `${path}/files/list?${parameters.toString()}`, signal ? { signal } : {})
 }
 
 const rowsPerRequest = 1_000
@@ -56,11 +53,11 @@ const maxRequests = 500
 
 /** Loads the rows from `first` to `last`, also those that are not shown. */
 export async function loadRange(
-  path: string,
+  path: StationPath,
   query: LibraryQuery,
   [first, last]: readonly [number, number]
-): Promise<LibraryRow[]> {
-  const rows: LibraryRow[] = []
+): Promise<FileRow[]> {
+  const rows: FileRow[] = []
   const firstPage = Math.floor(first / rowsPerRequest)
   for (let page = firstPage; page * rowsPerRequest <= last && page - firstPage < maxRequests; page++)
     rows.push(...(await loadRows(path, query, { page, pageSize: rowsPerRequest })).rows)

@@ -1,8 +1,9 @@
 import { html, nothing } from 'lit'
 
 import { formatDuration } from '../../elements/time-text.ts'
+import type { FileRow } from '../api/answers.ts'
 import { buttonView } from '../ui/controls.ts'
-import { type LibraryRow, nameOf, parentOf } from './library-row.ts'
+import { nameOf, parentOf } from './library-row.ts'
 import type { LibraryQuery, SortColumn } from './library.ts'
 import { formatBytes } from './size-text.ts'
 
@@ -43,18 +44,18 @@ interface CellsOptions {
 }
 
 /** The cells of a file or folder. */
-export const rowCells = (row: LibraryRow, options: CellsOptions) =>
+export const rowCells = (row: FileRow, options: CellsOptions) =>
   row.media === null && row.type === 'directory' ? folderCells(row) : fileCells(row, options)
 
 /** The cells of a row that is not loaded. */
 export const emptyCells = html`<span class="media-title quiet" role="gridcell" aria-colindex="1">…</span>`
 
-const folderCells = (row: LibraryRow) =>
+const folderCells = (row: FileRow) =>
   html`<span class="media-title" role="gridcell" dir="auto" aria-colspan=${columnCount}
     ><span class="visually-hidden">Folder </span>${row.path_short}</span
   >`
 
-function fileCells(row: LibraryRow, { playlistNames, folder }: CellsOptions) {
+function fileCells(row: FileRow, { playlistNames, folder }: CellsOptions) {
   const { media, size, timestamp } = row
   const playlists = media?.playlists.map(id => playlistNames.get(id) ?? `#${id}`).join(', ') ?? ''
   const isElsewhere = parentOf(row.path) !== folder

@@ -1,13 +1,13 @@
-import type { LibraryRow } from './library-row.ts'
+import type { FileRow } from '../api/answers.ts'
 import type { SortColumn } from './library.ts'
 import type { Selection } from './selection.ts'
 
 /** What an operator asks for in the list. `row` is the one that has the focus. */
 export type ListCommand =
-  | { readonly command: 'open' | 'rename' | 'preview'; readonly row: LibraryRow }
+  | { readonly command: 'open' | 'rename' | 'preview'; readonly row: FileRow }
   | { readonly command: 'delete' }
   | { readonly command: 'sort'; readonly column: SortColumn }
-  | { readonly command: 'selected'; readonly selection: Selection; readonly only: LibraryRow | null }
+  | { readonly command: 'selected'; readonly selection: Selection; readonly only: FileRow | null }
 
 /** Dispatched by the list; `detail` is the command. */
 const listCommandEvent = 'cuewire-list-command'

@@ -1,4 +1,4 @@
-import type { LibraryRow } from './library-row.ts'
+import type { FileRow } from '../api/answers.ts'
 import { dispatchListCommand } from './list-command.ts'
 import type { ListSelection } from './list-selection.ts'
 import { moveFocus } from './selection.ts'
@@ -8,7 +8,7 @@ interface ListKeyOptions {
   readonly selection: ListSelection
   readonly total: number
   /** The row that has the focus; undefined if it is not loaded. */
-  readonly row: LibraryRow | undefined
+  readonly row: FileRow | undefined
   /** The number of rows that are visible at once. */
   readonly pageRows: number
   /** Called before the focus moves to another row. */

@@ -1,7 +1,8 @@
 import type { ReactiveControllerHost } from 'lit'
 
+import type { FileRow } from '../api/answers.ts'
 import { notifyError } from '../ui/actions.ts'
-import { keyOf, type LibraryRow } from './library-row.ts'
+import { keyOf } from './library-row.ts'
 import { dispatchListCommand } from './list-command.ts'
 import {
   noSelection,
@@ -17,11 +18,11 @@ interface ListSelectionOptions {
   /** Rows that are loaded; `total` is null before the first response. */
   readonly rows: {
     readonly total: number | null
-    readonly all: readonly LibraryRow[] | null
-    readonly get: (index: number) => LibraryRow | undefined
+    readonly all: readonly FileRow[] | null
+    readonly get: (index: number) => FileRow | undefined
   }
   /** Loads the rows of a range. */
-  readonly load: (range: readonly [number, number]) => Promise<readonly LibraryRow[]>
+  readonly load: (range: readonly [number, number]) => Promise<readonly FileRow[]>
 }
 
 export type ListSelection = ReturnType<typeof openListSelection>
@@ -36,7 +37,7 @@ export function openListSelection(
   /** The row to select once it is loaded; null if there is none. */
   let pendingIndex: number | null = null
   /** The rows of which the selection was checked last. */
-  let checkedRows: readonly LibraryRow[] | null = null
+  let checkedRows: readonly FileRow[] | null = null
   /** Another one makes a range that is being loaded obsolete. */
   let rangeId = 0
 
@@ -81,7 +82,7 @@ export function openListSelection(
     get size() {
       return selection.keys.size
     },
-    has: (row: LibraryRow): boolean => selection.keys.has(keyOf(row)),
+    has: (row: FileRow): boolean => selection.keys.has(keyOf(row)),
     /** Forgets everything, because the list is another one. Nothing is reported. */
     reset(): void {
       focused = 0
@@ -105,12 +106,12 @@ export function openListSelection(
     /** Dispatches the selection. */
     report,
     clear: (): void => select(noSelection),
-    toggle: (row: LibraryRow, index: number): void => select(toggleRow(selection, keyOf(row), index)),
+    toggle: (row: FileRow, index: number): void => select(toggleRow(selection, keyOf(row), index)),
     selectAll(): void {
       if (rows.total !== null && rows.total > 0) void selectUnloaded([0, rows.total - 1])
     },
     /** Selects by mouse: with Shift up to a row, with Ctrl the row as well, otherwise only the row. */
-    click({ shiftKey, ctrlKey, metaKey }: MouseEvent, row: LibraryRow, index: number): void {
+    click({ shiftKey, ctrlKey, metaKey }: MouseEvent, row: FileRow, index: number): void {
       focused = index
       if (shiftKey) return extendTo(index)
       const key = keyOf(row)

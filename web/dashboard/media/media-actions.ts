@@ -1,15 +1,16 @@
 import type { ReactiveControllerHost } from 'lit'
 
+import type { FileRow, Playlist } from '../api/answers.ts'
 import { ApiError, toApiError } from '../api/api-error.ts'
 import { callAction } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { type BatchAction, describeProgress, runBatch } from './batch-actions.ts'
 import { describeDeletion } from './batch-requests.ts'
-import { type LibraryRow, nameOf, parentOf, parseKeys } from './library-row.ts'
+import { nameOf, parentOf, parseKeys } from './library-row.ts'
 import { firstQuery, loadRows } from './library.ts'
 import { askPlaylists, askText } from './media-dialogs.ts'
-import type { MediaPlaylist } from './media-record.ts'
 import { saveMediaFile } from './media-request.ts'
 import { describeSelection } from './media-toolbars.ts'
 import { renamePath } from './rename-path.ts'
@@ -19,7 +20,7 @@ import type { Selection } from './selection.ts'
 const maxCountedFolders = 20
 
 /** Counts the songs in the selected folders; null if there are none, too many or they cannot be read. */
-async function countSongs(path: string, keys: ReadonlySet<string>): Promise<number | null> {
+async function countSongs(path: StationPath, keys: ReadonlySet<string>): Promise<number | null> {
   const { dirs } = parseKeys(keys)
   if (dirs.length === 0 || dirs.length > maxCountedFolders) return null
   const count = (folder: string) =>
@@ -34,14 +35,14 @@ async function countSongs(path: string, keys: ReadonlySet<string>): Promise<numb
 
 interface MediaActionsOptions {
   /** The path of the station in the API. */
-  readonly path: () => string
+  readonly path: () => StationPath
   /** The folder that the list shows. */
   readonly folder: () => string
   readonly selection: () => Selection
   /** Called after files were changed. `isGone`: the selected ones are no longer where they were. */
   readonly onChanged: (isGone: boolean) => void
   /** Called before files are deleted. `only` is the only one, null if there are several. */
-  readonly onDelete: (only: LibraryRow | null) => void
+  readonly onDelete: (only: FileRow | null) => void
 }
 
 /** What operators do with files and folders: one action at a time, with its questions and its progress. */
@@ -77,7 +78,7 @@ export function openMediaActions(
 
   /** Runs an action on one file or folder. If it is gone, the list is read again. */
   async function unlessGone<Result>(
-    { path_short: name }: LibraryRow,
+    { path_short: name }: FileRow,
     work: () => Promise<Result>
   ): Promise<Result> {
     try {
@@ -92,7 +93,7 @@ export function openMediaActions(
 
   /** Changes a file or folder, and notifies the operator. */
   async function act(subpath: string, body: unknown, done: string): Promise<void> {
-    await callAction(`${path()}/${subpath}`, { method: 'POST', body }, async () => onChanged(false))
+    await callAction('POST', `${path()}/${subpath}`, { body, refresh: async () => onChanged(false) })
     notify(host, { text: done, isError: false })
   }
 
@@ -133,7 +134,7 @@ export function openMediaActions(
       if (!(await confirmAction({ title: 'Read tags again?', text, verb: 'Read tags again' }))) return
       await runOnSelection({ do: 'reprocess' })
     },
-    async delete(only: LibraryRow | null): Promise<void> {
+    async delete(only: FileRow | null): Promise<void> {
       const { keys } = selection()
       if (keys.size === 0) return
       const what =
@@ -145,7 +146,7 @@ export function openMediaActions(
       onDelete(only)
       await runOnSelection({ do: 'delete' })
     },
-    async addToPlaylists(all: readonly MediaPlaylist[]): Promise<void> {
+    async addToPlaylists(all: readonly Playlist[]): Promise<void> {
       const playlists = await askPlaylists(all)
       if (playlists !== null) await runOnSelection({ do: 'add', playlists })
     },
@@ -160,7 +161,7 @@ export function openMediaActions(
       })
       if (directory !== null) await runOnSelection({ do: 'move', directory })
     },
-    async rename(row: LibraryRow): Promise<void> {
+    async rename(row: FileRow): Promise<void> {
       const { path: file, path_short: name } = row
       const parent = parentOf(file)
       await askText({
@@ -185,7 +186,7 @@ export function openMediaActions(
         submit: name => act('files/mkdir', { currentDirectory, name }, 'Folder created.')
       })
     },
-    download(row: LibraryRow): Promise<void> {
+    download(row: FileRow): Promise<void> {
       const { path: file, path_short: name } = row
       const query = new URLSearchParams({ file })
       return runner.run('download', async () => {

@@ -1,5 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
+import type { Playlist, StationFile } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import type { FieldLabel } from '../forms/field-problems.ts'
@@ -10,14 +11,7 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import type { cuesChangedEvent } from './cue-editor.ts'
 import { type CueName, cueNames, type Cues } from './cues.ts'
 import { coverProblem, describeFieldProblem, nameCustomField, problemView } from './field-problem.ts'
-import {
-  fieldTitles,
-  type MediaPlaylist,
-  type MediaRecord,
-  mediaRecordSchema,
-  tagNames,
-  tagTitles
-} from './media-record.ts'
+import { fieldTitles, tagNames, tagTitles } from './media-fields.ts'
 import { requestFile } from './media-request.ts'
 
 /** Dispatched after a file was changed here; bubbles. */
@@ -40,18 +34,18 @@ export class MediaDetails extends StationElement {
     'customNames'
   )
   declare mediaId: number
-  playlists: readonly MediaPlaylist[] = []
+  playlists: readonly Playlist[] = []
   canEdit = false
   playhead: number | null = null
   /** As stored; null until it is loaded. */
-  record: MediaRecord | null = null
+  record: StationFile | null = null
   problem = ''
   /** Whether the file was deleted meanwhile. */
   isGone = false
   /** The names of the custom fields by short name; empty if they may not be read. */
   customNames: ReadonlyMap<string, string> = new Map()
   readonly #actions = openActionRunner(this)
-  readonly #form = openForm<Partial<MediaRecord>>(this, {
+  readonly #form = openForm<Partial<StationFile>>(this, {
     start: () => this.record ?? {},
     fields: () => this.#fields,
     describe: (_, problem) => describeFieldProblem(problem, this.customNames),
@@ -94,7 +88,7 @@ export class MediaDetails extends StationElement {
     </section>`
   }
 
-  #formView(draft: MediaRecord) {
+  #formView(draft: StationFile) {
     const { hasChanges, isBusy } = this.#form
     return html`<form class="media-form" @submit=${() => this.#save()}>
       <div class="media-art">
@@ -175,7 +169,7 @@ export class MediaDetails extends StationElement {
     </div>`
   }
 
-  #playlistsView({ playlists }: MediaRecord) {
+  #playlistsView({ playlists }: StationFile) {
     const choices = this.playlists.filter(({ source }) => source === 'songs')
     if (choices.length === 0) return nothing
     return html`<fieldset>
@@ -202,7 +196,7 @@ export class MediaDetails extends StationElement {
     </fieldset>`
   }
 
-  #customFieldsView({ custom_fields: fields }: MediaRecord) {
+  #customFieldsView({ custom_fields: fields }: StationFile) {
     const names = Object.keys(fields)
     if (names.length === 0) return nothing
     return html`<fieldset>
@@ -226,11 +220,11 @@ export class MediaDetails extends StationElement {
   }
 
   async #save(): Promise<void> {
-    const path = `${this.path}/file/${this.mediaId}`
+    const path = `${this.path}/file/${this.mediaId}` as const
     const body = this.#form.changes
     await this.#form.submit(
-      () => this.#change(() => callAction(path, { method: 'PUT', body })),
-      () => callApi(mediaRecordSchema, path, { isSave: true }).catch(this.#fail)
+      () => this.#change(() => callAction('PUT', path, { body })),
+      () => callApi('GET', path, { isSave: true }).catch(this.#fail)
     )
   }
 
@@ -269,7 +263,7 @@ export class MediaDetails extends StationElement {
 
   #removeArt(): Promise<void> {
     return this.#actions.run('art', () =>
-      this.#change(() => callAction(`${this.path}/art/${this.mediaId}`, { method: 'DELETE' }))
+      this.#change(() => callAction('DELETE', `${this.path}/art/${this.mediaId}`))
     )
   }
 
@@ -294,7 +288,7 @@ export class MediaDetails extends StationElement {
     this.problem = ''
     this.isGone = false
     try {
-      const record = await callApi(mediaRecordSchema, `${this.path}/file/${mediaId}`)
+      const record = await callApi('GET', `${this.path}/file/${mediaId}`)
       if (mediaId === this.mediaId) this.record = record
     } catch (error) {
       if (mediaId !== this.mediaId) return

@@ -1,8 +1,8 @@
 import { html, render } from 'lit'
 
+import type { Playlist } from '../api/answers.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { defineElements, LightElement } from '../ui/light-element.ts'
-import type { MediaPlaylist } from './media-record.ts'
 
 interface DialogOptions {
   readonly title: string
@@ -111,7 +111,7 @@ export async function askText(question: TextQuestion): Promise<string | null> {
 }
 
 /** Asks for playlists. Returns their ids; null if the operator cancels. */
-export async function askPlaylists(playlists: readonly MediaPlaylist[]): Promise<number[] | null> {
+export async function askPlaylists(playlists: readonly Playlist[]): Promise<number[] | null> {
   const choices = playlists.filter(({ source }) => source === 'songs')
   const content =
     choices.length === 0

@@ -2,9 +2,10 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
 
+import type { FileRow } from '../api/answers.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { mediaLink } from '../ui/route.ts'
-import { type LibraryRow, nameOf } from './library-row.ts'
+import { nameOf } from './library-row.ts'
 import { type LibraryQuery, loadRange, loadRows } from './library.ts'
 import { columnCount, emptyCells, headCells, rowCells } from './list-cells.ts'
 import { dispatchListCommand } from './list-command.ts'
@@ -30,7 +31,7 @@ export class MediaList extends StationElement {
   scrollTopPixels = 0
   viewHeight = 600
   #hasFocus = false
-  readonly #rows = openRowPages<LibraryRow>(this, {
+  readonly #rows = openRowPages<FileRow>(this, {
     pageSize,
     load: (page, signal) => loadRows(this.path, this.query, { page, pageSize, signal })
   })
@@ -202,7 +203,7 @@ export class MediaList extends StationElement {
   }
 
   /** The checkbox of a row on touch screens, which have no keys to select several rows. */
-  #markView(row: LibraryRow, index: number) {
+  #markView(row: FileRow, index: number) {
     return html`<span
       class="media-mark"
       role="gridcell"

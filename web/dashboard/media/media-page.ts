@@ -1,18 +1,17 @@
 import { html, nothing, type PropertyValues } from 'lit'
-import * as v from 'valibot'
 
+import type { FileRow } from '../api/answers.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { mediaLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { CueEditor } from './cue-editor.ts'
-import { type LibraryRow, nameOf } from './library-row.ts'
+import { nameOf } from './library-row.ts'
 import { firstQuery, type LibraryQuery } from './library.ts'
 import type { ListCommand } from './list-command.ts'
 import { openMediaActions } from './media-actions.ts'
 import { MediaDetails } from './media-details.ts'
 import { MediaList } from './media-list.ts'
-import { playlistsSchema } from './media-record.ts'
 import { filtersView, folderToolbar, type SelectionAction, selectionToolbar } from './media-toolbars.ts'
 import { type Preview, PreviewPlayer } from './preview-player.ts'
 import { noSelection, type Selection } from './selection.ts'
@@ -32,11 +31,10 @@ class MediaPage extends StationPage {
   preview: Preview | null = null
   playhead: number | null = null
   /** The only selected row; null if there is none or several. */
-  #only: LibraryRow | null = null
+  #only: FileRow | null = null
   #searchTimer: ReturnType<typeof setTimeout> | undefined
-  readonly #playlists = this.poll('playlists', playlistsSchema, 60_000)
+  readonly #playlists = this.poll('playlists', 60_000)
   readonly #customFields = pollResource(this, {
-    schema: v.array(v.object({ name: v.string(), short_name: v.string() })),
     path: () =>
       this.#detailsId !== null && this.permissions.allows('viewFields') ? 'api/admin/custom_fields' : null,
     intervalMs: 300_000
@@ -218,7 +216,7 @@ class MediaPage extends StationPage {
     }
   }
 
-  #open({ type, path, media }: LibraryRow): void {
+  #open({ type, path, media }: FileRow): void {
     if (type === 'directory') location.hash = mediaLink(this.station, path, this.#detailsId)
     else if (media !== null) this.#showDetails(media.id)
   }
@@ -235,7 +233,7 @@ class MediaPage extends StationPage {
     return details instanceof MediaDetails ? details : null
   }
 
-  #hear(row: LibraryRow): void {
+  #hear(row: FileRow): void {
     if (row.media !== null) this.#playFrom(row.media.id, nameOf(row), 0)
   }
 

@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 
+import type { FileRow, Playlist } from '../api/answers.ts'
 import { buttonView } from '../ui/controls.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
-import { type LibraryRow, nameOf, parseFolders } from './library-row.ts'
+import { nameOf, parseFolders } from './library-row.ts'
 import type { LibraryQuery } from './library.ts'
-import type { MediaPlaylist } from './media-record.ts'
 import type { Selection } from './selection.ts'
 
 interface ToolbarOptions {
@@ -37,7 +37,7 @@ export const folderToolbar = ({ folder, canManage, linkTo, onCreateFolder }: Too
 
 interface FiltersOptions {
   readonly query: LibraryQuery
-  readonly playlists: readonly MediaPlaylist[]
+  readonly playlists: readonly Playlist[]
   readonly onSearch: (event: Event) => void
   readonly onChange: (changes: Partial<LibraryQuery>) => void
 }
@@ -85,7 +85,7 @@ export type SelectionAction = readonly [text: string, onClick: () => unknown]
 interface SelectionOptions {
   readonly selection: Selection
   /** The only selected row; null if there is none or several. */
-  readonly only: LibraryRow | null
+  readonly only: FileRow | null
   /** The progress of an action on many files; '' without one. */
   readonly progress: string
   readonly isBusy: boolean

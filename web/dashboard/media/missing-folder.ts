@@ -1,10 +1,8 @@
 import type { ReactiveControllerHost } from 'lit'
-import * as v from 'valibot'
 
 import { callApi } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { parseFolders } from './library-row.ts'
-
-const directoriesSchema = v.object({ rows: v.array(v.object({ path: v.string() })) })
 
 /** A longer list of folders is not complete. */
 const maxFolders = 10_000
@@ -13,15 +11,15 @@ const maxFolders = 10_000
 export const parentFolder = (folder: string): string => parseFolders(folder).at(-2)?.path ?? ''
 
 /** Whether a folder does not exist. Rejects if that cannot be read. */
-async function isMissing(stationPath: string, folder: string): Promise<boolean> {
+async function isMissing(stationPath: StationPath, folder: string): Promise<boolean> {
   const query = new URLSearchParams({ currentDirectory: parentFolder(folder) })
-  const { rows } = await callApi(directoriesSchema, `${stationPath}/files/directories?${query.toString()}`)
+  const { rows } = await callApi('GET', `${stationPath}/files/directories?${query.toString()}`)
   return rows.length < maxFolders && rows.every(({ path }) => path !== folder)
 }
 
 interface MissingFolderOptions {
   /** The path of the station in the API. */
-  readonly path: () => string
+  readonly path: () => StationPath
   /** The folder that is shown as empty; null if there is none. Evaluated at every update of the host. */
   readonly folder: () => string | null
 }

@@ -1,9 +1,6 @@
-import * as v from 'valibot'
-
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-
-const resultSchema = v.object({ next: v.nullish(v.string(), null) })
+import type { StationPath } from '../api/typed-answer.ts'
 
 const timeoutMs = 120_000
 /** Songs of a folder per request. */
@@ -11,7 +8,7 @@ const songsPerPart = 500
 
 interface RenameOptions {
   /** The path of the station in the API. */
-  readonly path: string
+  readonly path: StationPath
   readonly file: string
   readonly newPath: string
   /** Asks whether the songs are moved into a folder that exists; it may be the rest of a move that was interrupted. */
@@ -28,7 +25,8 @@ export async function renamePath(options: RenameOptions): Promise<boolean> {
   const { path, file, newPath, confirmMerge, onPart } = options
   const send = async (after: string) => {
     const body = { file, newPath, after, limit: songsPerPart }
-    return (await callApi(resultSchema, `${path}/files/rename`, { method: 'PUT', body, timeoutMs })).next
+    const { next = null } = await callApi('PUT', `${path}/files/rename`, { body, timeoutMs })
+    return next
   }
   let next: string | null
   try {

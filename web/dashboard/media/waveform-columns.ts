@@ -1,14 +1,7 @@
-import * as v from 'valibot'
+import type { GetWaveformAnswer } from '../api/answers.ts'
 
-/** `api/station/{id}/waveform/{media id}.json` */
-export const waveformSchema = v.object({
-  sample_rate: v.number(),
-  samples_per_pixel: v.number(),
-  bits: v.literal(8),
-  length: v.number(),
-  data: v.array(v.number())
-})
-export type Waveform = v.InferOutput<typeof waveformSchema>
+/** What is drawn of a waveform. */
+export type Waveform = Omit<GetWaveformAnswer, 'version' | 'channels'>
 
 /** The length of the audio in seconds. */
 export const durationOf = ({ length, samples_per_pixel: samples, sample_rate: rate }: Waveform): number =>

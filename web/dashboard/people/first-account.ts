@@ -1,12 +1,10 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
 import { callApi, storeKey } from '../api/call-api.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
 import { signedInEvent, startSession } from '../shell/sign-in.ts'
 import { LightElement } from '../ui/light-element.ts'
-import { rolesSchema } from './grants.ts'
 
 const fields = [
   { name: 'email', label: 'Email address' },
@@ -53,12 +51,12 @@ export class FirstAccount extends LightElement {
   async #create(): Promise<void> {
     const { email, name, new_password } = this.#form.values
     const isCreated = await this.#form.submit(async () => {
-      const roles = await callApi(rolesSchema, 'api/admin/roles')
+      const roles = await callApi('GET', 'api/admin/roles')
       const administrator = roles.find(
         role => role.is_builtin && role.permissions.global.includes('administer all')
       )
       const body = { email, name, new_password, roles: administrator === undefined ? [] : [administrator.id] }
-      await callApi(v.unknown(), 'api/admin/users', { method: 'POST', body })
+      await callApi('POST', 'api/admin/users', { body })
       await startSession('api/frontend/account/session', { email, password: new_password })
       return ''
     })

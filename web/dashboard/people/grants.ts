@@ -1,23 +1,10 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
+import type { Role, StationSummary } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { choicesView } from '../forms/choices-view.ts'
 import type { PermissionPreset } from './permission-choices.ts'
-
-export const roleSchema = v.object({
-  id: v.number(),
-  name: v.string(),
-  is_builtin: v.boolean(),
-  users: v.number(),
-  permissions: v.object({
-    global: v.array(v.string()),
-    station: v.array(v.object({ id: v.number(), permissions: v.array(v.string()) }))
-  })
-})
-export const rolesSchema = v.array(roleSchema)
-export type Role = v.InferOutput<typeof roleSchema>
 
 /** What each role allows, as a start for other lists of permissions. */
 export const presetsOf = (roles: readonly Role[]): PermissionPreset[] =>
@@ -26,15 +13,14 @@ export const presetsOf = (roles: readonly Role[]): PermissionPreset[] =>
 /** The presets of all roles; none if the key may not read the roles. */
 export async function loadPresets(): Promise<PermissionPreset[]> {
   try {
-    return presetsOf(await callApi(rolesSchema, 'api/admin/roles'))
+    return presetsOf(await callApi('GET', 'api/admin/roles'))
   } catch (error) {
     if (toApiError(error).status === 403) return []
     throw error
   }
 }
 
-export const stationsSchema = v.array(v.object({ id: v.number(), name: v.string() }))
-export type Station = v.InferOutput<typeof stationsSchema>[number]
+export type Station = Pick<StationSummary, 'id' | 'name'>
 
 /** Names the stations to which roles are limited; `All` without a limit. */
 export function nameStations(ids: readonly number[], stations: readonly Station[]): string {

@@ -1,6 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
-import * as v from 'valibot'
 
+import type { Invitation } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openForm } from '../forms/form-controller.ts'
@@ -9,22 +9,8 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
+import { grantsView, nameStations } from './grants.ts'
 import { closePeople, openPeople } from './people-address.ts'
-
-const invitationSchema = v.object({
-  id: v.number(),
-  email: v.string(),
-  name: v.string(),
-  roles: v.array(v.object({ name: v.string() })),
-  stations: v.array(v.number()),
-  expires_at: v.number(),
-  exceeds_inviter: v.boolean(),
-  accepted_at: v.number(),
-  revoked_at: v.number()
-})
-const createdSchema = v.object({ link: v.string() })
-type Invitation = v.InferOutput<typeof invitationSchema>
 
 const intervalMs = 20_000
 const newInvitation = 'invitation-new'
@@ -56,12 +42,11 @@ export class InvitationList extends LightElement {
 
   readonly #actions = openActionRunner(this)
   readonly #invitations = pollResource(this, {
-    schema: v.array(invitationSchema),
     path: () => 'api/admin/invitations',
     intervalMs
   })
-  readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
-  readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
+  readonly #roles = pollResource(this, { path: () => 'api/admin/roles', intervalMs })
+  readonly #stations = pollResource(this, { path: () => 'api/stations', intervalMs })
   readonly #form = openForm(this, {
     start: () => ({ email: '', name: '', roles: noIds, stations: noIds, expires_in_hours: 168 }),
     fields: () => fields,
@@ -164,7 +149,7 @@ export class InvitationList extends LightElement {
   async #invite(): Promise<void> {
     const body = this.#form.values
     const isCreated = await this.#form.submit(async () => {
-      const { link } = await callApi(createdSchema, 'api/admin/invitations', { method: 'POST', body })
+      const { link } = await callApi('POST', 'api/admin/invitations', { body })
       this.link = link
       await this.#invitations.refresh()
       return ''
@@ -181,7 +166,7 @@ export class InvitationList extends LightElement {
 
   async #revoke(id: number): Promise<void> {
     await this.#actions.run('revoke', () =>
-      callAction(`api/admin/invitation/${id}`, { method: 'DELETE' }, this.#invitations.refresh)
+      callAction('DELETE', `api/admin/invitation/${id}`, { refresh: this.#invitations.refresh })
     )
   }
 }

@@ -1,23 +1,14 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
+import type { ListPermissionsAnswer, Role } from '../api/answers.ts'
 import { callApi } from '../api/call-api.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
-import { presetsOf, type Role, roleSchema, type Station } from './grants.ts'
+import { presetsOf, type Station } from './grants.ts'
 import { permissionChoices } from './permission-choices.ts'
 import { stationGrantsView } from './station-grants.ts'
-
-const permissionSchema = v.object({ id: v.string(), name: v.string() })
-
-/** All permissions, and what they allow, `api/admin/permissions`. */
-export const permissionsSchema = v.object({
-  global: v.array(permissionSchema),
-  station: v.array(permissionSchema)
-})
-type Permissions = v.InferOutput<typeof permissionsSchema>
 
 const fields = [
   { name: 'name', label: 'Name' },
@@ -36,7 +27,7 @@ const sorted = ({ global, station }: Role['permissions']): Role['permissions'] =
 
 const newRole: Edited = { name: '', permissions: { global: [], station: [] } }
 
-const toOptions = (permissions: Permissions['global']) =>
+const toOptions = (permissions: ListPermissionsAnswer['global']) =>
   permissions.map(({ id, name }) => ({ value: id, label: name }))
 
 /** The form of a role: its permissions for all stations, and for single ones. */
@@ -47,7 +38,7 @@ export class RoleForm extends LightElement {
   /** The roles that a new one may start as. */
   declare roles: readonly Role[]
   declare stations: readonly Station[]
-  declare permissions: Permissions
+  declare permissions: ListPermissionsAnswer
   /** Called after the role was saved, and when the operator cancels. */
   declare close: (isSaved: boolean) => void
   readonly #form = openForm(this, {
@@ -102,16 +93,16 @@ export class RoleForm extends LightElement {
   }
 
   async #save(): Promise<void> {
-    const path = this.edited === null ? 'api/admin/roles' : `api/admin/role/${this.edited.id}`
-    const method = this.edited === null ? 'POST' : 'PUT'
-    const body = this.edited === null ? this.#form.values : this.#form.changes
-    const load = async () => valuesOf(await callApi(roleSchema, path, { isSave: true }))
+    const { edited } = this
+    const path = `api/admin/role/${edited?.id ?? 0}` as const
+    const load = async () => valuesOf(await callApi('GET', path, { isSave: true }))
     const isSaved = await this.#form.submit(
       async () => {
-        await callApi(v.unknown(), path, { method, body })
+        if (edited === null) await callApi('POST', 'api/admin/roles', { body: this.#form.values })
+        else await callApi('PUT', path, { body: this.#form.changes })
         return 'Role saved.'
       },
-      this.edited === null ? undefined : load
+      edited === null ? undefined : load
     )
     if (isSaved) this.close(true)
   }

@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
+import type { Role } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
@@ -8,9 +9,7 @@ import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
-import { type Role, rolesSchema, stationsSchema } from './grants.ts'
 import { closePeople, openPeople } from './people-address.ts'
-import { permissionsSchema } from './role-form.ts'
 
 const intervalMs = 20_000
 
@@ -21,13 +20,12 @@ export class RoleList extends LightElement {
   declare item: string
 
   readonly #actions = openActionRunner(this)
-  readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
+  readonly #roles = pollResource(this, { path: () => 'api/admin/roles', intervalMs })
   readonly #permissions = pollResource(this, {
-    schema: permissionsSchema,
     path: () => 'api/admin/permissions',
     intervalMs: 600_000
   })
-  readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
+  readonly #stations = pollResource(this, { path: () => 'api/stations', intervalMs })
 
   protected override render() {
     const create = buttonView('New role', () => openPeople('role-new'))
@@ -94,7 +92,7 @@ export class RoleList extends LightElement {
   async #delete({ id, name }: Role): Promise<void> {
     await this.#actions.run(
       'delete',
-      () => callAction(`api/admin/role/${id}`, { method: 'DELETE' }, this.#roles.refresh),
+      () => callAction('DELETE', `api/admin/role/${id}`, { refresh: this.#roles.refresh }),
       { title: 'Delete the role?', text: name, verb: 'Delete' }
     )
   }

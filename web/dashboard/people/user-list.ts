@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { User } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openForm } from '../forms/form-controller.ts'
@@ -10,20 +10,8 @@ import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
-import { grantsView, nameStations, rolesSchema, sortIds, stationsSchema } from './grants.ts'
+import { grantsView, nameStations, sortIds } from './grants.ts'
 import { closePeople, openPeople } from './people-address.ts'
-
-const userSchema = v.object({
-  id: v.number(),
-  email: v.string(),
-  name: v.string(),
-  roles: v.array(v.object({ id: v.number(), name: v.string() })),
-  stations: v.array(v.number()),
-  last_sign_in_at: v.number(),
-  is_me: v.boolean()
-})
-const usersSchema = v.array(userSchema)
-type User = v.InferOutput<typeof userSchema>
 
 /** What the form of a user edits; the password is not known. */
 const valuesOf = ({ name, email, roles, stations }: Pick<User, 'name' | 'email' | 'roles' | 'stations'>) => ({
@@ -53,9 +41,9 @@ export class UserList extends LightElement {
   declare item: string
 
   readonly #actions = openActionRunner(this)
-  readonly #users = pollResource(this, { schema: usersSchema, path: () => 'api/admin/users', intervalMs })
-  readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
-  readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
+  readonly #users = pollResource(this, { path: () => 'api/admin/users', intervalMs })
+  readonly #roles = pollResource(this, { path: () => 'api/admin/roles', intervalMs })
+  readonly #stations = pollResource(this, { path: () => 'api/stations', intervalMs })
 
   readonly #form = openForm(this, {
     start: () => valuesOf(this.#edited ?? nobody),
@@ -134,11 +122,11 @@ export class UserList extends LightElement {
   }
 
   async #save({ id }: User): Promise<void> {
-    const path = `api/admin/user/${id}`
+    const path = `api/admin/user/${id}` as const
     const body = this.#form.changes
     const isSaved = await this.#form.submit(
-      () => callAction(path, { method: 'PUT', body }, this.#users.refresh),
-      async () => valuesOf(await callApi(userSchema, path, { isSave: true }))
+      () => callAction('PUT', path, { body, refresh: this.#users.refresh }),
+      async () => valuesOf(await callApi('GET', path, { isSave: true }))
     )
     if (isSaved) closePeople()
   }
@@ -146,7 +134,7 @@ export class UserList extends LightElement {
   async #remove({ id, email }: User): Promise<void> {
     await this.#actions.run(
       'remove',
-      () => callAction(`api/admin/user/${id}`, { method: 'DELETE' }, this.#users.refresh),
+      () => callAction('DELETE', `api/admin/user/${id}`, { refresh: this.#users.refresh }),
       {
         title: 'Remove the user?',
         text: `${email} is signed out everywhere at once, and their own API keys end.`,

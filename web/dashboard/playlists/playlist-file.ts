@@ -1,11 +1,5 @@
-import * as v from 'valibot'
-
 import { callApi } from '../api/call-api.ts'
-
-const importSchema = v.object({
-  message: v.string(),
-  import_results: v.array(v.object({ path: v.string(), match: v.nullable(v.number()) }))
-})
+import type { StationPath } from '../api/typed-answer.ts'
 
 export interface ImportResult {
   readonly message: string
@@ -16,9 +10,11 @@ export interface ImportResult {
 const timeoutMs = 60_000
 
 /** Appends the songs of an M3U or PLS file to a playlist. */
-export async function importFile(playlistPath: string, file: File): Promise<ImportResult> {
-  const { message, import_results: results } = await callApi(importSchema, `${playlistPath}/import`, {
-    method: 'POST',
+export async function importFile(
+  playlistPath: `${StationPath}/playlist/${number}`,
+  file: File
+): Promise<ImportResult> {
+  const { message, import_results: results } = await callApi('POST', `${playlistPath}/import`, {
     // Its bytes: the server knows more encodings than `text()`.
     body: new Blob([file], { type: 'text/plain' }),
     timeoutMs

@@ -1,8 +1,9 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { ListFoldersOfPlaylistAnswer } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
@@ -11,10 +12,7 @@ import { panelView } from '../ui/panel.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
 import { songsChangedEvent } from './playlist-songs.ts'
 
-const foldersSchema = v.array(v.object({ id: v.number(), path: v.string() }))
-type PlaylistFolder = v.InferOutput<typeof foldersSchema>[number]
-
-const choicesSchema = v.object({ directories: v.array(v.object({ path: v.string() })) })
+type PlaylistFolder = ListFoldersOfPlaylistAnswer[number]
 
 /** All songs of a large library are added within this time. */
 const timeoutMs = 60_000
@@ -29,12 +27,10 @@ export class PlaylistFolders extends StationElement {
   declare canManage: boolean
 
   readonly #folders = pollResource(this, {
-    schema: foldersSchema,
     path: () => `${this.#path}/folders`,
     intervalMs: 60_000
   })
   readonly #choices = pollResource(this, {
-    schema: choicesSchema,
     path: () => (this.canManage ? `${this.#path}/apply-to` : null),
     intervalMs: 600_000
   })
@@ -46,7 +42,7 @@ export class PlaylistFolders extends StationElement {
     actions: this.#actions
   })
 
-  get #path(): string {
+  get #path(): `${StationPath}/playlist/${number}` {
     return `${this.path}/playlist/${this.playlistId}`
   }
 
@@ -114,7 +110,7 @@ export class PlaylistFolders extends StationElement {
     const folder = this.#form.values.folder.trim()
     const body = { directories: [folder === wholeLibrary ? '' : folder] }
     const isAdded = await this.#form.submit(async () => {
-      await callAction(`${this.#path}/apply-to`, { method: 'PUT', body, timeoutMs }, this.#folders.refresh)
+      await callAction('PUT', `${this.#path}/apply-to`, { body, timeoutMs, refresh: this.#folders.refresh })
       return 'The folder was added.'
     })
     if (isAdded) this.#dispatchChange()
@@ -124,8 +120,10 @@ export class PlaylistFolders extends StationElement {
     void this.#actions.run(
       'remove',
       async () => {
-        const options = { method: 'DELETE', timeoutMs } as const
-        await callAction(`${this.#path}/folder/${id}`, options, this.#folders.refresh)
+        await callAction('DELETE', `${this.#path}/folder/${id}`, {
+          timeoutMs,
+          refresh: this.#folders.refresh
+        })
         this.#dispatchChange()
         return 'The folder was removed.'
       },

@@ -1,6 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
-import * as v from 'valibot'
 
+import type { Playlist } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
@@ -14,9 +14,6 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { groupFields, toFormRecord } from './playlist-fields.ts'
-import { type PlaylistRecord, playlistRecordSchema } from './playlist-record.ts'
-
-const savedSchema = v.looseObject({ id: v.optional(v.number()) })
 
 /** Dispatched when a playlist was saved; `detail` is its id. */
 export const playlistSavedEvent = 'cuewire-playlist-saved'
@@ -34,7 +31,7 @@ export class PlaylistForm extends StationElement {
     'problem'
   )
   /** Null: a new playlist. */
-  declare record: PlaylistRecord | null
+  declare record: Playlist | null
   declare canManage: boolean
   declare close: () => void
   /** The names of the other playlists of the station. */
@@ -71,7 +68,7 @@ export class PlaylistForm extends StationElement {
     }
   }
 
-  #valuesOf(record: PlaylistRecord | null): FormValues {
+  #valuesOf(record: Playlist | null): FormValues {
     return initialValues(this.fields ?? [], record && toFormRecord(record))
   }
 
@@ -188,14 +185,13 @@ export class PlaylistForm extends StationElement {
   async #save(): Promise<void> {
     const { record } = this
     const body = this.#body
-    const path = record === null ? `${this.path}/playlists` : `${this.path}/playlist/${record.id}`
-    const method = record === null ? 'POST' : 'PUT'
+    const path = `${this.path}/playlist/${record?.id ?? 0}` as const
     let savedId = record?.id
-    const load = async () => this.#valuesOf(await callApi(playlistRecordSchema, path, { isSave: true }))
+    const load = async () => this.#valuesOf(await callApi('GET', path, { isSave: true }))
     const isSaved = await this.#form.submit(
       async () => {
-        const { id } = await callApi(savedSchema, path, { method, body })
-        savedId ??= id
+        if (record === null) savedId = (await callApi('POST', `${this.path}/playlists`, { body })).id
+        else await callApi('PUT', path, { body })
         return ''
       },
       record === null ? undefined : load

@@ -1,6 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
-import * as v from 'valibot'
 
+import type { Playlist } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { describeFrequency, formatSchedule } from '../schedule/schedule-text.ts'
 import { watchSimulation } from '../schedule/simulation.ts'
@@ -10,13 +10,8 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
+import { copyPlaylist } from './copy-playlist.ts'
 import { playlistSavedEvent } from './playlist-form.ts'
-import {
-  copyPlaylist,
-  playlistOrderSchema,
-  type PlaylistRecord,
-  playlistRecordSchema
-} from './playlist-record.ts'
 import { songsChangedEvent } from './playlist-songs.ts'
 
 /** The playlists of a station with warnings, and the editor of one of them. */
@@ -28,7 +23,7 @@ export class PlaylistList extends StationElement {
   /** Counts changes of songs, after which the playlist is simulated again. */
   songChanges = 0
 
-  readonly #playlists = this.poll('playlists', v.array(playlistRecordSchema), 15_000)
+  readonly #playlists = this.poll('playlists', 15_000)
   readonly #actions = openActionRunner(this)
   readonly #simulation = watchSimulation(
     this,
@@ -132,7 +127,7 @@ export class PlaylistList extends StationElement {
     )
   }
 
-  #rowView(playlist: PlaylistRecord) {
+  #rowView(playlist: Playlist) {
     const { id, name } = playlist
     const notes = [...(this.#simulation.value?.warnings ?? []), ...(this.#simulation.value?.missed ?? [])]
     return html`<tr>
@@ -152,7 +147,7 @@ export class PlaylistList extends StationElement {
     </tr>`
   }
 
-  #menuView(playlist: PlaylistRecord) {
+  #menuView(playlist: Playlist) {
     const { id, name, is_enabled: isEnabled, source } = playlist
     const path = `${this.path}/playlist/${id}`
     const isDisabled = this.#actions.inFlight !== null
@@ -161,7 +156,7 @@ export class PlaylistList extends StationElement {
     const button = (text: string, work: () => unknown) =>
       buttonView(text, work, { style: 'link', label: `${text} “${title}”`, isDisabled })
     const call = (action: string, method: 'PUT' | 'DELETE') =>
-      this.#actions.run(action, () => callAction(`${path}/${action}`, { method }, refresh))
+      this.#actions.run(action, () => callAction(method, `${path}/${action}`, { refresh }))
     return html`<details class="playlist-menu">
       <summary aria-label="Actions for “${title}”">Actions</summary>
       <div class="playlist-menu-items">
@@ -181,14 +176,14 @@ export class PlaylistList extends StationElement {
   }
 
   async #countSongs(id: number): Promise<number> {
-    return (await callApi(playlistOrderSchema, `${this.path}/playlist/${id}/order`)).length
+    return (await callApi('GET', `${this.path}/playlist/${id}/order`)).length
   }
 
-  async #empty({ id, name }: PlaylistRecord): Promise<void> {
+  async #empty({ id, name }: Playlist): Promise<void> {
     const count = await this.#countSongs(id).catch(() => 0)
     await this.#actions.run(
       'empty',
-      () => callAction(`${this.path}/playlist/${id}/empty`, { method: 'DELETE' }, this.#playlists.refresh),
+      () => callAction('DELETE', `${this.path}/playlist/${id}/empty`, { refresh: this.#playlists.refresh }),
       {
         title: `Empty “${isolateBidi(name)}”?`,
         text: `${formatCount(count, 'song')} are removed from the playlist, with their order, except those of its folders. They remain in the library.`,
@@ -197,11 +192,11 @@ export class PlaylistList extends StationElement {
     )
   }
 
-  async #delete({ id, name, schedule_items: items }: PlaylistRecord): Promise<void> {
+  async #delete({ id, name, schedule_items: items }: Playlist): Promise<void> {
     const count = await this.#countSongs(id).catch(() => 0)
     await this.#actions.run(
       'delete',
-      () => callAction(`${this.path}/playlist/${id}`, { method: 'DELETE' }, this.#playlists.refresh),
+      () => callAction('DELETE', `${this.path}/playlist/${id}`, { refresh: this.#playlists.refresh }),
       {
         title: `Delete “${isolateBidi(name)}”?`,
         text: `Its settings, the order of ${formatCount(count, 'song')} and ${formatCount(items.length, 'scheduled period')} are lost. The songs remain in the library, but leave the queue.`,
@@ -217,7 +212,7 @@ const orders: Readonly<Record<string, string>> = {
   sequential: 'Sequential'
 }
 
-function stateChip({ is_enabled: isEnabled, is_jingle: isJingle }: PlaylistRecord): Chip {
+function stateChip({ is_enabled: isEnabled, is_jingle: isJingle }: Playlist): Chip {
   if (!isEnabled) return { text: 'Disabled', tone: 'neutral' }
   return { text: isJingle ? 'Enabled, jingles' : 'Enabled', tone: 'good' }
 }

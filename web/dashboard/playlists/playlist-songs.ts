@@ -1,9 +1,10 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import * as v from 'valibot'
 
+import type { GetPlaylistOrderAnswer } from '../api/answers.ts'
 import { callAction, callApi, downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
 import { moveElement } from '../queue/row-order.ts'
@@ -13,11 +14,12 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { importFile } from './playlist-file.ts'
-import { playlistOrderSchema, type PlaylistSong } from './playlist-record.ts'
 
 /** Songs after these are counted, but not listed. */
 const maxListed = 500
 const maxUnmatched = 20
+type PlaylistSong = GetPlaylistOrderAnswer[number]
+
 const noSongs: readonly PlaylistSong[] = []
 
 const titleOf = ({ artist, title, path }: PlaylistSong) =>
@@ -47,7 +49,6 @@ export class PlaylistSongs extends StationElement {
   #focusedIndex: number | null = null
 
   readonly #songs = pollResource(this, {
-    schema: playlistOrderSchema,
     path: () => `${this.#path}/order`,
     intervalMs: 60_000,
     refreshKey: () => this.refreshKey
@@ -64,7 +65,7 @@ export class PlaylistSongs extends StationElement {
     (from, to) => this.#move(from, to)
   )
 
-  get #path(): string {
+  get #path(): `${StationPath}/playlist/${number}` {
     return `${this.path}/playlist/${this.playlistId}`
   }
 
@@ -178,21 +179,24 @@ export class PlaylistSongs extends StationElement {
     const title = `“${isolateBidi(titleOf(song))}”, position ${formatNumber(index + 1)}`
     const isDisabled = this.#actions.inFlight !== null
     const body = { media_id: song.media_id, position: index + 2 }
-    return html`${buttonView('+', () => this.#change('/entries', { method: 'POST', body }), {
+    return html`${buttonView('+', () => this.#change('POST', 'entries', body), {
       style: 'icon-button',
       label: `Add ${title}, again after it`,
       isDisabled
     })}
-    ${buttonView('×', () => this.#change(`/entry/${song.spm_id}`, { method: 'DELETE' }), {
+    ${buttonView('×', () => this.#change('DELETE', `entry/${song.spm_id}`), {
       style: 'icon-button',
       label: `Remove ${title}`,
       isDisabled
     })}`
   }
 
-  #change(subpath: string, request: Parameters<typeof callAction>[1]): void {
+  #change(method: 'POST' | 'DELETE', subpath: string, body?: object): void {
     void this.#actions.run('entry', async () => {
-      const message = await callAction(this.#path + subpath, request, this.#songs.refresh)
+      const message = await callAction(method, `${this.#path}/${subpath}`, {
+        body,
+        refresh: this.#songs.refresh
+      })
       this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
       return message
     })
@@ -229,7 +233,7 @@ export class PlaylistSongs extends StationElement {
   async #save(): Promise<void> {
     const order = this.#listed.map(({ media_id: id }) => id)
     const isSaved = await this.#form.submit(async () => {
-      await callApi(v.unknown(), `${this.#path}/order`, { method: 'PUT', body: { order } })
+      await callApi('PUT', `${this.#path}/order`, { body: { order } })
       await this.#songs.refresh()
       return 'The order was saved.'
     })

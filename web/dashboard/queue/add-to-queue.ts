@@ -1,10 +1,7 @@
-import * as v from 'valibot'
-
-import { callApi } from '../api/call-api.ts'
+import type { QueueItem } from '../api/answers.ts'
+import { requestJson } from '../api/call-api.ts'
 import { isolateBidi } from '../ui/text.ts'
 import type { ZoneClock } from '../ui/time.ts'
-
-const queuedSchema = v.object({ played_at: v.number() })
 
 /** Dispatched after a song was added to the queue. */
 export const queueChangedEvent = 'cuewire-queue-changed'
@@ -25,8 +22,8 @@ export async function addToQueue(
   element: EventTarget,
   { path, clock, body, title, playsNext }: QueueAddition
 ): Promise<string> {
-  const row = await callApi(queuedSchema, `${path}/queue`, {
-    method: 'POST',
+  // For one song, the answer is one row.
+  const row = await requestJson<QueueItem>('POST', `${path}/queue`, {
     body: { ...body, ...(playsNext ? { position: 1 } : {}) }
   })
   element.dispatchEvent(new Event(queueChangedEvent, { bubbles: true }))

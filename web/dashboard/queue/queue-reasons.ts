@@ -1,5 +1,3 @@
-import * as v from 'valibot'
-
 import { formatCount, isolateBidi } from '../ui/text.ts'
 
 /*
@@ -7,28 +5,44 @@ import { formatCount, isolateBidi } from '../ui/text.ts'
  * omitted: a newer version may have written them.
  */
 
-const countSchema = v.number()
-const logEntrySchema = v.variant('step', [
-  v.object({ step: v.literal('slot'), at: countSchema, why: v.string() }),
-  v.object({ step: v.literal('requests'), pending: countSchema, why: v.string() }),
-  v.object({ step: v.literal('playlist'), name: v.string(), why: v.string() }),
-  v.object({ step: v.literal('bucket'), bucket: v.string(), order: v.array(v.object({ id: countSchema })) }),
-  v.object({
-    step: v.literal('tracks'),
-    looked_at: countSchema,
-    skipped: v.object({ song: countSchema, title: countSchema, artist: countSchema })
-  }),
-  v.object({
-    step: v.literal('picked'),
-    id: v.optional(countSchema, 0),
-    tier: v.optional(countSchema, 1),
-    overrun: v.optional(countSchema, 0),
-    request: v.optional(countSchema)
-  }),
-  v.object({ step: v.literal('moved'), from: countSchema, to: countSchema, why: v.string() }),
-  v.object({ step: v.literal('moved_by_hand'), from: countSchema, to: countSchema })
-])
-type Entry = v.InferOutput<typeof logEntrySchema>
+type Entry =
+  | { readonly step: 'slot'; readonly at: number; readonly why: string }
+  | { readonly step: 'requests'; readonly why: string }
+  | { readonly step: 'playlist'; readonly name: string; readonly why: string }
+  | { readonly step: 'bucket'; readonly bucket: string; readonly order: readonly { readonly id: number }[] }
+  | { readonly step: 'tracks'; readonly looked_at: number; readonly skipped: Skipped }
+  | Picked
+  | { readonly step: 'moved'; readonly from: number; readonly to: number; readonly why: string }
+  | { readonly step: 'moved_by_hand'; readonly from: number; readonly to: number }
+
+type Skipped = Readonly<Record<'song' | 'title' | 'artist', number>>
+
+interface Picked {
+  readonly step: 'picked'
+  readonly id?: number
+  readonly tier?: number
+  readonly overrun?: number
+  readonly request?: number
+}
+
+/** The members that each entry has. */
+const members = {
+  slot: ['at', 'why'],
+  requests: ['why'],
+  playlist: ['name', 'why'],
+  bucket: ['bucket', 'order'],
+  tracks: ['looked_at', 'skipped'],
+  picked: [],
+  moved: ['from', 'to', 'why'],
+  moved_by_hand: ['from', 'to']
+} satisfies Record<Entry['step'], readonly string[]>
+const membersByStep = new Map<unknown, readonly string[]>(Object.entries(members))
+
+const isEntry = (each: unknown): each is Entry =>
+  typeof each === 'object' &&
+  each !== null &&
+  'step' in each &&
+  (membersByStep.get(each.step)?.every(member => member in each) ?? false)
 
 export interface ReasonOptions {
   /** Finds the name of a playlist; null if it is unknown. */
@@ -39,10 +53,7 @@ export interface ReasonOptions {
 
 /** Describes the log of a row, in its order. */
 export function describeReasons(log: readonly unknown[], options: ReasonOptions): string[] {
-  return log.flatMap(each => {
-    const { success, output } = v.safeParse(logEntrySchema, each)
-    return success ? [describeEntry(output, options)] : []
-  })
+  return log.filter(isEntry).map(entry => describeEntry(entry, options))
 }
 
 function describeEntry(logged: Entry, { findName, formatTime }: ReasonOptions): string {
@@ -123,7 +134,7 @@ function describeBucket(bucket: string): string {
 const describeOrder = (names: readonly string[]) =>
   names.length === 1 ? `: only ${names[0]}` : `, in weighted random order: ${names.join(', ')}`
 
-function describeSkipped(skipped: Extract<Entry, { step: 'tracks' }>['skipped']): string {
+function describeSkipped(skipped: Skipped): string {
   const parts = (['song', 'title', 'artist'] as const)
     .filter(part => skipped[part] > 0)
     .map(part => `${skipped[part]} by ${part}`)
@@ -136,7 +147,7 @@ const compromises: Texts = {
 }
 
 function describePick(
-  { id, request, tier, overrun }: Extract<Entry, { step: 'picked' }>,
+  { id = 0, request, tier = 1, overrun = 0 }: Picked,
   quotePlaylist: (id: number) => string
 ): string {
   if (request !== undefined) return 'Picked: requested by a listener.'

@@ -1,27 +1,15 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { SongRequest } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { pagingView, toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { addToQueue } from './add-to-queue.ts'
-
-const requestsSchema = pageSchema(
-  v.object({
-    id: v.number(),
-    timestamp: v.number(),
-    due_at: v.number(),
-    state: v.string(),
-    song: v.object({ title: v.string(), artist: v.string(), text: v.string() }),
-    ip: v.string()
-  })
-)
-type SongRequest = v.InferOutput<typeof requestsSchema>['rows'][number]
 
 const stateTexts: Readonly<Record<string, string>> = {
   pending: 'Waiting',
@@ -39,8 +27,7 @@ export class RequestList extends StationElement {
   page = 1
 
   readonly #requests = this.poll(
-    () => `reports/requests?${toQuery({ type: this.type, page: this.page, per_page: 25 })}`,
-    requestsSchema,
+    () => `reports/requests?per_page=25&${toQuery({ type: this.type, page: this.page })}`,
     15_000
   )
   readonly #actions = openActionRunner(this)
@@ -166,6 +153,10 @@ export class RequestList extends StationElement {
 
   #run(method: 'POST' | 'DELETE', subpath: string, question: ConfirmOptions): Promise<void> {
     const path = `${this.path}/reports/requests/${subpath}`
-    return this.#actions.run('cancel', () => callAction(path, { method }, this.#requests.refresh), question)
+    return this.#actions.run(
+      'cancel',
+      () => callAction(method, path, { refresh: this.#requests.refresh }),
+      question
+    )
   }
 }

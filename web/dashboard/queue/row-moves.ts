@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
-import * as v from 'valibot'
 
 import { callApi } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { notifyError } from '../ui/actions.ts'
 import { moveElement, type MovableRow } from './row-order.ts'
 
@@ -11,7 +11,7 @@ import { moveElement, type MovableRow } from './row-order.ts'
  */
 export function openRowMoves(
   host: ReactiveControllerHost & EventTarget,
-  queuePath: () => string,
+  queuePath: () => `${StationPath}/queue`,
   refresh: () => Promise<void>
 ) {
   let order: readonly string[] | null = null
@@ -20,7 +20,7 @@ export function openRowMoves(
 
   async function send(id: string, position: number): Promise<void> {
     try {
-      await callApi(v.unknown(), `${queuePath()}/${id}/move`, { method: 'PUT', body: { position } })
+      await callApi('PUT', `${queuePath()}/${id}/move`, { body: { position } })
     } catch (error) {
       notifyError(host, error)
     }

@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
 import { formatDuration } from '../../elements/time-text.ts'
+import type { StationFile } from '../api/answers.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pageSchema, toQuery } from '../ui/paging.ts'
+import { toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { addToQueue } from './add-to-queue.ts'
@@ -15,11 +15,6 @@ import { addToQueue } from './add-to-queue.ts'
 const maxRows = 10
 /** Results change only when the library does. */
 const intervalMs = 600_000
-
-const songsSchema = pageSchema(
-  v.object({ id: v.number(), title: v.string(), artist: v.string(), album: v.string(), length: v.number() })
-)
-type Song = v.InferOutput<typeof songsSchema>['rows'][number]
 
 /** Finds songs of the library, and adds them to the queue, on request as requests of listeners. */
 export class SongSearch extends StationElement {
@@ -29,11 +24,10 @@ export class SongSearch extends StationElement {
   isRequest = false
 
   readonly #songs = pollResource(this, {
-    schema: songsSchema,
     path: () =>
       this.text === ''
         ? null
-        : `${this.path}/files?${toQuery({ searchPhrase: this.text, per_page: maxRows })}`,
+        : `${this.path}/files?per_page=${maxRows}&${toQuery({ searchPhrase: this.text })}`,
     intervalMs
   })
   readonly #actions = openActionRunner(this)
@@ -72,7 +66,7 @@ export class SongSearch extends StationElement {
     )
   }
 
-  #songView(song: Song) {
+  #songView(song: StationFile) {
     const isDisabled = this.#actions.inFlight !== null
     const title = isolateBidi(titleOf(song))
     return html`<li class="result">
@@ -88,7 +82,7 @@ export class SongSearch extends StationElement {
     </li>`
   }
 
-  #add(song: Song, playsNext: boolean): Promise<void> {
+  #add(song: StationFile, playsNext: boolean): Promise<void> {
     const { path, clock, isRequest } = this
     const body = { media_id: song.id, ...(isRequest ? { is_request: true } : {}) }
     return this.#actions.run('add', () =>
@@ -97,4 +91,4 @@ export class SongSearch extends StationElement {
   }
 }
 
-const titleOf = ({ title, artist }: Song) => title || artist || 'Untitled'
+const titleOf = ({ title, artist }: StationFile) => title || artist || 'Untitled'

@@ -1,10 +1,11 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import * as v from 'valibot'
 
 import { formatDuration } from '../../elements/time-text.ts'
+import type { QueueItem } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
@@ -15,27 +16,12 @@ import { shiftStyle, openRowDrag } from './row-drag.ts'
 import { openRowMoves } from './row-moves.ts'
 import { rebaseMove } from './row-order.ts'
 
-/** The queue, `api/station/{id}/queue`. */
-const queueItemsSchema = v.object({
-  total: v.number(),
-  rows: v.array(
-    v.pipe(
-      v.object({
-        played_at: v.number(),
-        duration: v.number(),
-        playlist: v.string(),
-        is_request: v.boolean(),
-        sent_to_autodj: v.boolean(),
-        song: v.object({ title: v.string(), artist: v.string(), text: v.string(), art: v.string() }),
-        links: v.object({ self: v.string() }),
-        log: v.array(v.unknown())
-      }),
-      // The id of a row is only in its link.
-      v.transform(({ links, ...row }) => ({ ...row, id: links.self.slice(links.self.lastIndexOf('/') + 1) }))
-    )
-  )
-})
-type QueueItem = v.InferOutput<typeof queueItemsSchema>['rows'][number]
+/** A row of the queue. The API has its id only in its link. */
+interface QueueRow extends QueueItem {
+  readonly id: string
+}
+
+const toRow = (item: QueueItem): QueueRow => ({ ...item, id: item.links.self.replace(/.*\//, '') })
 
 const titleOf = ({ song }: QueueItem) => song.title || song.text
 const sourceOf = ({ is_request: isRequest, playlist }: QueueItem) =>
@@ -53,11 +39,10 @@ export class StationQueue extends StationElement {
   /** The id of the row whose grip has the focus; '' if none has. */
   #focusedId = ''
   /** The rows at the start of a drag: their order does not change while one is dragged. */
-  #rowsAtDragStart: readonly QueueItem[] = []
+  #rowsAtDragStart: readonly QueueRow[] = []
 
-  readonly #queue = this.poll(`queue?per_page=${maxRows}`, queueItemsSchema, 5_000)
+  readonly #queue = this.poll(`queue?per_page=${maxRows}`, 5_000)
   readonly #playlists = pollResource(this, {
-    schema: v.array(v.object({ id: v.number(), name: v.string() })),
     path: () => `${this.path}/playlists`,
     intervalMs: 300_000
   })
@@ -73,16 +58,20 @@ export class StationQueue extends StationElement {
     (from, to) => this.#drop(from, to)
   )
 
-  get #queuePath(): string {
+  get #queuePath(): `${StationPath}/queue` {
     return `${this.path}/queue`
   }
 
-  get #sentRows(): readonly QueueItem[] {
-    return this.#queue.value?.rows.filter(row => row.sent_to_autodj) ?? []
+  get #rows(): readonly QueueRow[] {
+    return this.#queue.value?.rows.map(toRow) ?? []
   }
 
-  get #movableRows(): readonly QueueItem[] {
-    return this.#moves.applyPending(this.#queue.value?.rows.filter(row => !row.sent_to_autodj) ?? [])
+  get #sentRows(): readonly QueueRow[] {
+    return this.#rows.filter(row => row.sent_to_autodj)
+  }
+
+  get #movableRows(): readonly QueueRow[] {
+    return this.#moves.applyPending(this.#rows.filter(row => !row.sent_to_autodj))
   }
 
   /** The number of movable rows, including those beyond the displayed ones. */
@@ -121,7 +110,7 @@ export class StationQueue extends StationElement {
   }
 
   /** `index` is that among the movable rows; null if the row cannot be moved. */
-  #rowView(row: QueueItem, index: number | null) {
+  #rowView(row: QueueRow, index: number | null) {
     const { song, played_at: playedAt, duration, sent_to_autodj: isSent } = row
     const { dragged } = this.#drag
     const isDragged = index !== null && dragged?.from === index
@@ -151,7 +140,7 @@ export class StationQueue extends StationElement {
     </li>`
   }
 
-  #handlesView(row: QueueItem, index: number) {
+  #handlesView(row: QueueRow, index: number) {
     const title = isolateBidi(titleOf(row))
     return html`<div class="row-handles">
       ${buttonView('×', () => this.#remove(row), {
@@ -187,7 +176,7 @@ export class StationQueue extends StationElement {
     if (move !== null) this.#moves.move(rows, move.from, move.to, this.#movableCount)
   }
 
-  #moveByKey(event: KeyboardEvent, row: QueueItem, from: number): void {
+  #moveByKey(event: KeyboardEvent, row: QueueRow, from: number): void {
     const count = this.#movableCount
     const targets: Readonly<Record<string, number>> = {
       ArrowUp: Math.max(0, from - 1),
@@ -226,7 +215,7 @@ export class StationQueue extends StationElement {
     })
   }
 
-  #remove(row: QueueItem): Promise<void> {
+  #remove(row: QueueRow): Promise<void> {
     return this.#change('DELETE', row.id, {
       title: `Remove “${isolateBidi(titleOf(row))}” from the queue?`,
       text: 'The AutoDJ adds another song instead.',
@@ -235,7 +224,7 @@ export class StationQueue extends StationElement {
   }
 
   #change(method: 'POST' | 'DELETE', subpath: string, question: ConfirmOptions): Promise<void> {
-    const change = () => callAction(`${this.#queuePath}/${subpath}`, { method }, this.#queue.refresh)
+    const change = () => callAction(method, `${this.#queuePath}/${subpath}`, { refresh: this.#queue.refresh })
     return this.#actions.run('change', change, question)
   }
 }

@@ -1,6 +1,12 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type {
+  ReportAudienceAnswer,
+  ReportAudienceByClientAnswer,
+  ReportAudienceByCountryAnswer,
+  ReportAudienceByListeningTimeAnswer,
+  ReportAudienceByMountAnswer
+} from '../api/answers.ts'
 import { downloadFile } from '../api/call-api.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
@@ -10,25 +16,6 @@ import { toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { describeDuration, formatCount, formatNumber } from '../ui/text.ts'
 
-const sums = { sessions: v.number(), listening_hours: v.number() }
-const audienceSchema = v.object({
-  ...sums,
-  average_seconds: v.number(),
-  counted_hours: v.number(),
-  peak: v.number(),
-  days: v.array(v.object({ date: v.string(), ...sums }))
-})
-const groupsSchema = v.array(
-  v.object({
-    country: v.optional(v.string()),
-    client: v.optional(v.string()),
-    mount: v.optional(v.string()),
-    from_seconds: v.optional(v.number()),
-    ...sums
-  })
-)
-type Group = v.InferOutput<typeof groupsSchema>[number]
-
 /** The groups of sessions: the end of the path, the label of the choice, and the title of the column. */
 const groupings = [
   ['', 'By day', 'Day'],
@@ -37,6 +24,7 @@ const groupings = [
   ['/by-mount', 'By mount', 'Mount'],
   ['/by-listening-time', 'By length', 'Longer than']
 ] as const
+type Grouping = (typeof groupings)[number][0]
 
 const intervalMs = 300_000
 const countryNames = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' })
@@ -46,16 +34,15 @@ export class AudienceReport extends StationElement {
   static override properties = reactiveProperties<AudienceReport>('filters')
   filters: FilterValues = { by: '' }
 
-  readonly #audience = this.poll(() => `reports/audience?${this.#period()}`, audienceSchema, intervalMs)
-  readonly #groups = this.poll(
-    () => (this.#grouping() === '' ? null : `reports/audience${this.#grouping()}?${this.#period()}`),
-    groupsSchema,
-    intervalMs
-  )
+  readonly #audience = this.poll(() => `reports/audience?${this.#period()}`, intervalMs)
+  readonly #groups = this.poll(() => {
+    const grouping = this.#grouping()
+    return grouping === '' ? null : (`reports/audience${grouping}?${this.#period()}` as const)
+  }, intervalMs)
   readonly #actions = openActionRunner(this)
 
-  #grouping(): string {
-    return this.filters['by'] ?? ''
+  #grouping(): Grouping {
+    return groupings.find(([path]) => path === this.filters['by'])?.[0] ?? ''
   }
 
   #period(others: Readonly<Record<string, string>> = {}): string {
@@ -90,13 +77,7 @@ export class AudienceReport extends StationElement {
     )
   }
 
-  #valueView({
-    sessions,
-    listening_hours,
-    average_seconds,
-    peak,
-    days
-  }: v.InferOutput<typeof audienceSchema>) {
+  #valueView({ sessions, listening_hours, average_seconds, peak, days }: ReportAudienceAnswer) {
     const [, label, title] = groupings.find(([path]) => path === this.#grouping()) ?? groupings[0]
     const groups =
       this.#grouping() === ''
@@ -141,8 +122,15 @@ export class AudienceReport extends StationElement {
   }
 }
 
-function nameGroup({ country, client, mount, from_seconds: seconds }: Group): string {
-  if (country !== undefined) return country === '' ? 'Unknown' : (countryNames.of(country) ?? country)
-  if (seconds !== undefined) return describeDuration(seconds)
-  return client ?? mount ?? ''
+type Group =
+  | ReportAudienceByCountryAnswer[number]
+  | ReportAudienceByClientAnswer[number]
+  | ReportAudienceByMountAnswer[number]
+  | ReportAudienceByListeningTimeAnswer[number]
+
+function nameGroup(group: Group): string {
+  if ('from_seconds' in group) return describeDuration(group.from_seconds)
+  if ('client' in group) return group.client
+  if ('mount' in group) return group.mount
+  return group.country === '' ? 'Unknown' : (countryNames.of(group.country) ?? group.country)
 }

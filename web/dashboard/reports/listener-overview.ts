@@ -1,7 +1,6 @@
 import { html, nothing } from 'lit'
 
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { listenerSeriesSchema } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatMinuteOfDay } from '../ui/time.ts'
 import { type ListenerProfile, profileListeners } from './listener-profile.ts'
@@ -27,7 +26,7 @@ export class ListenerOverview extends StationElement {
       const start = this.clock.formatDate(Date.now() - (days - 1) * dayMs)
       return `listeners/series?start=${start}&step=${step}`
     },
-    listenerSeriesSchema,
+
     600_000
   )
   #profile: { readonly of: unknown; readonly profile: ListenerProfile } | null = null

@@ -1,35 +1,11 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { ConnectedListener, ListenerSummary } from '../api/answers.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { pagingView } from '../ui/paging.ts'
 import { loadStateView, panelView } from '../ui/panel.ts'
 import { describeDuration, formatCount, formatNumber } from '../ui/text.ts'
-
-const count = { total: v.number() }
-const summarySchema = v.object({
-  total: v.number(),
-  unique: v.number(),
-  listed: v.number(),
-  problem: v.string(),
-  by_mount: v.array(v.object({ mount_name: v.string(), mount_is_local: v.boolean(), ...count })),
-  by_client: v.array(v.object({ client: v.string(), ...count })),
-  by_os: v.array(v.object({ os_family: v.string(), ...count })),
-  by_connected_time: v.array(v.object({ from: v.number(), ...count }))
-})
-type Summary = v.InferOutput<typeof summarySchema>
-
-const connectionsSchema = pageSchema(
-  v.object({
-    ip: v.string(),
-    user_agent: v.string(),
-    mount_name: v.string(),
-    connected_time: v.number(),
-    device: v.object({ client: v.string(), os_family: v.string() })
-  })
-)
-type Connection = v.InferOutput<typeof connectionsSchema>['rows'][number]
 
 const intervalMs = 15_000
 
@@ -39,10 +15,9 @@ export class ListenersNow extends StationElement {
   isListOpen = false
   page = 1
 
-  readonly #summary = this.poll('listeners/summary', summarySchema, intervalMs)
+  readonly #summary = this.poll('listeners/summary', intervalMs)
   readonly #connections = this.poll(
-    () => (this.isListOpen ? `listeners?${toQuery({ page: this.page, per_page: 50 })}` : null),
-    connectionsSchema,
+    () => (this.isListOpen ? (`listeners?per_page=50&page=${this.page}` as const) : null),
     intervalMs
   )
 
@@ -79,7 +54,7 @@ export class ListenersNow extends StationElement {
   }
 }
 
-function summaryView(summary: Summary) {
+function summaryView(summary: ListenerSummary) {
   const { total, unique, listed, problem } = summary
   const distinct = listed > 0 ? `, ${formatNumber(unique)} different` : ''
   return html`<p role="status">${formatCount(total, 'listener')}${distinct}</p>
@@ -106,7 +81,7 @@ function summaryView(summary: Summary) {
 
 type Count = readonly [name: string, total: number]
 
-function describeTimes(times: Summary['by_connected_time']): Count[] {
+function describeTimes(times: ListenerSummary['by_connected_time']): Count[] {
   return times
     .map(({ from, total }, index): Count => {
       const next = times[index + 1]
@@ -134,7 +109,7 @@ function groupView(title: string, counts: readonly Count[]) {
   return html`<div>${tableView([title, ['Listeners', 'count']], rows)}</div>`
 }
 
-const connectionView = ({ device, user_agent: agent, ...row }: Connection, showsAddresses: boolean) =>
+const connectionView = ({ device, user_agent: agent, ...row }: ConnectedListener, showsAddresses: boolean) =>
   html`<tr>
     <td title=${agent}>${device.client}</td>
     <td class="wide quiet">${device.os_family}</td>

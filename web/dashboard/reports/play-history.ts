@@ -1,32 +1,16 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { DetailedPlay } from '../api/answers.ts'
 import { downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { describeSource } from '../station/play-source.ts'
+import { describeSource, isDetailed } from '../station/play-source.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { pagingView, toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
-
-const playsSchema = pageSchema(
-  v.object({
-    sh_id: v.number(),
-    played_at: v.number(),
-    playlist: v.string(),
-    streamer: v.string(),
-    is_request: v.boolean(),
-    is_visible: v.boolean(),
-    song: v.object({ title: v.string(), artist: v.string(), text: v.string() }),
-    listeners_start: v.number(),
-    delta_positive: v.number(),
-    delta_negative: v.number()
-  })
-)
-type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The plays of a station with filters, why each was chosen, and a file of them. */
 export class PlayHistory extends StationElement {
@@ -43,12 +27,10 @@ export class PlayHistory extends StationElement {
   page = 1
 
   readonly #plays = this.poll(
-    () => `history?${toQuery({ ...this.filters, detailed: 1, page: this.page, per_page: 50 })}`,
-    playsSchema,
+    () => `history?per_page=50&${toQuery({ ...this.filters, detailed: 1, page: this.page })}`,
     60_000
   )
   readonly #playlists = pollResource(this, {
-    schema: v.array(v.object({ id: v.number(), name: v.string() })),
     path: () => (this.canViewPlaylists ? `${this.path}/playlists` : null),
     intervalMs: 300_000
   })
@@ -56,7 +38,7 @@ export class PlayHistory extends StationElement {
 
   protected override render() {
     const { value } = this.#plays
-    const rows = value?.rows ?? []
+    const rows = value?.rows.filter(isDetailed) ?? []
     const names = new Map(this.#playlists.value?.map(({ id, name }) => [id, name]))
     const download = buttonView('Download CSV', () => this.#download(), {
       style: 'link',
@@ -109,7 +91,7 @@ export class PlayHistory extends StationElement {
     )
   }
 
-  #rowView(play: Play, names: ReadonlyMap<number, string>) {
+  #rowView(play: DetailedPlay, names: ReadonlyMap<number, string>) {
     const { song, listeners_start: listeners, delta_positive: gained, delta_negative: lost } = play
     const title = song.title || song.text
     return html`<tr ?data-hidden=${!play.is_visible}>

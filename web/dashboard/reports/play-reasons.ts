@@ -1,19 +1,10 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { PlayReasons as PlayReasonsAnswer } from '../api/answers.ts'
 import { describeReasons } from '../queue/queue-reasons.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
 import { isolateBidi } from '../ui/text.ts'
-
-const reasonsSchema = v.object({
-  streamer: v.string(),
-  playlist: v.string(),
-  is_request: v.boolean(),
-  is_known: v.boolean(),
-  log: v.array(v.unknown())
-})
-type Reasons = v.InferOutput<typeof reasonsSchema>
 
 /** Reasons of past plays do not change. */
 const intervalMs = 3_600_000
@@ -26,11 +17,7 @@ export class PlayReasons extends StationElement {
   declare playlists: ReadonlyMap<number, string>
   isOpen = false
 
-  readonly #reasons = this.poll(
-    () => (this.isOpen ? `history/${this.shId}/reasons` : null),
-    reasonsSchema,
-    intervalMs
-  )
+  readonly #reasons = this.poll(() => (this.isOpen ? `history/${this.shId}/reasons` : null), intervalMs)
 
   protected override render() {
     const { value } = this.#reasons
@@ -47,7 +34,7 @@ export class PlayReasons extends StationElement {
     this.isOpen = details instanceof HTMLDetailsElement && details.open
   }
 
-  #describe({ streamer, is_request: isRequest, is_known: isKnown, log }: Reasons): string[] {
+  #describe({ streamer, is_request: isRequest, is_known: isKnown, log }: PlayReasonsAnswer): string[] {
     const reasons = describeReasons(log, {
       findName: id => this.playlists.get(id) ?? null,
       formatTime: this.clock.formatTime

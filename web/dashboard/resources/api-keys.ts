@@ -1,42 +1,22 @@
-import * as v from 'valibot'
-
 import { callApi } from '../api/call-api.ts'
-import { loadRawSchema } from '../forms/body-schemas.ts'
+import { loadBodySchema } from '../forms/body-schemas.ts'
 import type { FormField } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
 import { loadPresets } from '../people/grants.ts'
 import { permissionChoices } from '../people/permission-choices.ts'
-import { stationGrantsView } from '../people/station-grants.ts'
+import { type StationGrant, stationGrantsView } from '../people/station-grants.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { formatAge, formatCount } from '../ui/text.ts'
 import { copyWith, type ResourceView, textOf } from './resource.ts'
 
 const path = '/api/v1/main/api-keys'
 
-const stationsSchema = v.array(v.object({ station: v.object({ id: v.number(), name: v.string() }) }))
-
-/** The permissions that a key may have for one station. */
-const keySchema = v.object({
-  properties: v.object({
-    station_permissions: v.object({
-      items: v.object({
-        properties: v.object({ permissions: v.object({ items: v.object({ enum: v.array(v.string()) }) }) })
-      })
-    })
-  })
-})
-
-const grantsSchema = v.array(v.object({ station: v.number(), permissions: v.array(v.string()) }))
-
-const textsSchema = v.fallback(v.array(v.string()), [])
-
-const permissionsIn = (record: ApiRecord): string[] => v.parse(textsSchema, record['permissions'])
-
-const grantsIn = (record: ApiRecord) => v.parse(v.fallback(grantsSchema, []), record['station_permissions'])
+const permissionsIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [])
+const grantsIn = (value: unknown): readonly StationGrant[] => (Array.isArray(value) ? value : [])
 
 function describePermissions(record: ApiRecord): string {
-  const everywhere = permissionsIn(record)
-  const byStation = grantsIn(record)
+  const everywhere = permissionsIn(record['permissions'])
+  const byStation = grantsIn(record['station_permissions'])
   const names = everywhere.length > 3 ? [formatCount(everywhere.length, 'permission')] : everywhere
   return [
     ...names,
@@ -56,13 +36,13 @@ const lastUse = (record: ApiRecord): string =>
 
 /** A key has permissions for the installation and all stations, and more for single stations. */
 async function openFields(fields: FormField[]) {
-  const [listed, raw, presets] = await Promise.all([
-    callApi(stationsSchema, 'api/nowplaying'),
-    loadRawSchema('post', path),
+  const [listed, { properties }, presets] = await Promise.all([
+    callApi('GET', 'api/nowplaying'),
+    loadBodySchema('post', path),
     loadPresets()
   ])
-  const ofStation = v.parse(keySchema, raw).properties.station_permissions.items.properties.permissions.items
-    .enum
+  const grant = properties?.['station_permissions']?.items?.properties
+  const ofStation = grant?.['permissions']?.items?.enum?.map(String) ?? []
   const stations = listed.map(({ station: { id, name } }) => ({ id, name }))
   const shown = fields.flatMap((field): FormField[] => {
     if (field.name === 'expires_at')
@@ -75,7 +55,7 @@ async function openFields(fields: FormField[]) {
         permissionChoices({
           ...options,
           options: field.options,
-          chosen: v.parse(textsSchema, value),
+          chosen: permissionsIn(value),
           presets
         })
     }
@@ -88,7 +68,7 @@ async function openFields(fields: FormField[]) {
       view: ({ value, ...options }) =>
         stationGrantsView({
           ...options,
-          grants: v.parse(v.fallback(grantsSchema, []), value),
+          grants: grantsIn(value),
           stations,
           permissions: ofStation.map(name => ({ value: name, label: name })),
           presets
@@ -122,8 +102,5 @@ export const apiKeys: ResourceView = {
     `Programs that use it are refused within a second. It starts with ${textOf(record, 'identifier').slice(0, 8)} and was ${lastUse(record)}. This cannot be undone.`,
   removal: { verb: 'Revoke', path: `${path}/revoke/{key}` },
   canRemove: record => record['revoked_at'] === 0,
-  findSecret: response => {
-    const { success, output } = v.safeParse(v.object({ key: v.string() }), response)
-    return success ? ['The new API key', output.key] : null
-  }
+  findSecret: ({ key }) => (typeof key === 'string' ? ['The new API key', key] : null)
 }

@@ -1,5 +1,4 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
 import { callApi } from '../api/call-api.ts'
 import { copyWith, flagChip, type ResourceView, textOf, toText } from './resource.ts'
@@ -83,8 +82,8 @@ export const storageLocations: ResourceView = {
     {
       label: 'Check',
       async run(record) {
-        const path = `api/admin/storage_location/${textOf(record, 'id')}?check=1`
-        await callApi(v.unknown(), path, { method: 'PUT', body: {}, timeoutMs: checkTimeoutMs })
+        const path = `api/admin/storage_location/${textOf(record, 'id')}?check=1` as const
+        await callApi('PUT', path, { body: {}, timeoutMs: checkTimeoutMs })
         return `${textOf(record, 'uri')} can be read and written.`
       }
     }

@@ -1,12 +1,9 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
 import { callApi, callText } from '../api/call-api.ts'
 import { openSecretDialog } from '../forms/form-dialog.ts'
 import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-
-const keySchema = v.object({ playout_key: v.string() })
 
 /** The script for the Liquidsoap of a station, and the key that the script reads from its environment. */
 export function playoutView(station: number, actions: ActionRunner) {
@@ -16,9 +13,7 @@ export function playoutView(station: number, actions: ActionRunner) {
     return ''
   }
   const replaceKey = async () => {
-    const { playout_key: key } = await callApi(keySchema, `api/station/${station}/playout-key`, {
-      method: 'POST'
-    })
+    const { playout_key: key } = await callApi('POST', `api/station/${station}/playout-key`)
     openSecretDialog('The key of the playout', key)
     return ''
   }

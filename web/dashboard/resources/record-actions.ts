@@ -1,7 +1,5 @@
-import * as v from 'valibot'
-
 import { toApiError } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
+import { callApi, requestJson } from '../api/call-api.ts'
 import { openFormDialog, openSecretDialog } from '../forms/form-dialog.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
 import { type ActionRunner, notify } from '../ui/actions.ts'
@@ -17,8 +15,8 @@ export interface RecordScene {
   readonly station: string
   /** Reads the records after a change. */
   readonly refresh: () => Promise<unknown>
-  /** Called with the response to a creation. */
-  readonly onCreated?: (response: unknown) => void
+  /** Called with a created record, as the server answers it. */
+  readonly onCreated?: (created: ApiRecord) => void
 }
 
 interface RecordFormOptions {
@@ -61,13 +59,13 @@ export async function saveRecord(
   const path =
     record === null ? fillPath(paths.list, station) : fillPath(paths.one, station, idOf(resource, record))
   const method = record === null ? 'POST' : 'PUT'
-  const response = await callApi(v.unknown(), path, { method, body: request })
+  const answer = await requestJson<ApiRecord>(method, path, { body: request })
   await refresh()
-  const secret = record === null ? findSecret?.(response) : null
+  const secret = record === null ? findSecret?.(answer) : null
   if (secret) openSecretDialog(...secret)
   const done = record === null ? `${noun.charAt(0).toUpperCase()}${noun.slice(1)} created.` : 'Saved.'
   if (!secret) notify(host, { text: done, isError: false })
-  if (record === null) onCreated?.(response)
+  if (record === null) onCreated?.(answer)
 }
 
 /** Deletes a record after the operator has confirmed what is lost. */
@@ -88,7 +86,7 @@ export async function removeRecord(
   if (text === '') return
   const remove = async () => {
     try {
-      await callApi(v.unknown(), path, { method: removal === undefined ? 'DELETE' : 'POST' })
+      await callApi(removal === undefined ? 'DELETE' : 'POST', path)
     } catch (error) {
       // Someone else has deleted it.
       if (toApiError(error).status !== 404) throw error

@@ -1,6 +1,5 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import * as v from 'valibot'
 
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
@@ -12,15 +11,12 @@ import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
 import { watchAddressedForm } from './addressed-form.ts'
 import { openRecordForm, type RecordScene, removeRecord } from './record-actions.ts'
-import { fillPath, idOf, type ResourceView } from './resource.ts'
+import { fillPath, idOf, type RecordPage, recordsIn, type ResourceView } from './resource.ts'
 
 const pageSize = 50
 /** The search field appears from this number of records on. */
 const minSearchable = 12
 const searchDelayMs = 250
-
-const records = v.array(v.record(v.string(), v.unknown()))
-const listSchema = v.looseObject({ total: v.number(), total_pages: v.number() })
 
 /** Dispatched after a record was created, changed or deleted. */
 const recordsChangedEvent = 'cuewire-records-changed'
@@ -47,8 +43,7 @@ export class ResourceList extends LightElement {
 
   readonly #permissions = watchPermissions(this, () => this.station)
   readonly #actions = openActionRunner(this)
-  readonly #records = pollResource(this, {
-    schema: listSchema,
+  readonly #records = pollResource<string, RecordPage>(this, {
     path: () => {
       const query = new URLSearchParams({ page: String(this.page), per_page: String(pageSize) })
       if (this.search !== '') query.set('searchPhrase', this.search)
@@ -76,7 +71,7 @@ export class ResourceList extends LightElement {
   protected override render() {
     const { resource } = this
     const { value } = this.#records
-    const rows = value === null ? [] : v.parse(v.fallback(records, []), value[resource.rowsKey ?? 'rows'])
+    const rows = value === null ? [] : recordsIn(value, resource)
     const isEmpty = value !== null && rows.length === 0
     const emptyText = isEmpty ? (this.search === '' ? resource.emptyText : 'Nothing matches.') : ''
     const canWrite = this.#permissions.allows(resource.write)

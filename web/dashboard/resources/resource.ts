@@ -1,7 +1,5 @@
-import * as v from 'valibot'
-
 import { toApiError } from '../api/api-error.ts'
-import { callApi, type CallOptions } from '../api/call-api.ts'
+import { type CallOptions, requestJson } from '../api/call-api.ts'
 import type { Feature } from '../api/permissions.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
@@ -55,7 +53,7 @@ export interface ResourceView {
   readonly canRemove?: (record: ApiRecord) => boolean
   readonly actions?: readonly RowAction[]
   /** The title and the text of a secret that only the response to a creation contains. */
-  readonly findSecret?: (response: unknown) => readonly [title: string, secret: string] | null
+  readonly findSecret?: (created: ApiRecord) => readonly [title: string, secret: string] | null
 }
 
 /** Fills a path of OpenAPI: `{station_id}` is the station, any other parameter the id of the record. */
@@ -68,8 +66,6 @@ export function fillPath(path: string, station: string, id: unknown = ''): strin
 
 export const idOf = ({ idKey = 'id' }: ResourceView, record: ApiRecord): string => String(record[idKey])
 
-const recordSchema = v.record(v.string(), v.unknown())
-
 /** Loads one record. */
 export async function loadRecord(
   { paths, recordKey }: ResourceView,
@@ -77,8 +73,8 @@ export async function loadRecord(
   id: string,
   options: CallOptions = {}
 ): Promise<ApiRecord> {
-  const response = await callApi(recordSchema, fillPath(paths.one, station, id), options)
-  return recordKey === undefined ? response : v.parse(recordSchema, response[recordKey])
+  const answer = await requestJson<ApiRecord>('GET', fillPath(paths.one, station, id), options)
+  return recordKey === undefined ? answer : Object(answer[recordKey])
 }
 
 /** Loads the description of the fields, and returns the selection for a form. */
@@ -87,12 +83,22 @@ export async function loadFields(resource: ResourceView, station: string): Promi
   return resource.openFields?.(fields, station) ?? (() => fields)
 }
 
-const pageSchema = v.object({ total: v.number() })
+/** A page of a list, with its records under a name that the resource has. */
+export interface RecordPage extends ApiRecord {
+  readonly total: number
+  readonly total_pages: number
+}
+
+/** The records of a page. */
+export function recordsIn(page: RecordPage, { rowsKey = 'rows' }: ResourceView): readonly ApiRecord[] {
+  const rows = page[rowsKey]
+  return Array.isArray(rows) ? rows : []
+}
 
 /** Counts the records of a list; null if the key may not read them. */
 export async function countRecords(path: string): Promise<number | null> {
   try {
-    return (await callApi(pageSchema, `${path}?per_page=1`)).total
+    return (await requestJson<RecordPage>('GET', `${path}?per_page=1`)).total
   } catch (error) {
     if (toApiError(error).status === 403) return null
     throw error

@@ -1,5 +1,3 @@
-import * as v from 'valibot'
-
 import { callApi } from '../api/call-api.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { openFormDialog } from '../forms/form-dialog.ts'
@@ -25,24 +23,22 @@ const notCopied =
 const noSongs =
   ' Songs are not copied either: they are in the data folder of the server, which only this station uses.'
 
-const createdSchema = v.object({ id: v.number() })
-const namedSchema = v.object({ short_name: v.string() })
-
 /** Asks what to copy of a station, and copies it. `onCreated` gets the short name of the copy. */
 export async function openStationCopy(
   record: ApiRecord,
   onCreated: (shortName: string) => void
 ): Promise<void> {
-  const path = '/api/admin/station/{id}/clone'
   const hasStorage = Number(record['media_storage_location_id']) > 0
-  const fields = toFormFields(await loadBodySchema('post', path)).map((field): FormField => {
-    if (field.name === 'description') return { ...field, description: '' }
-    if (field.name !== 'clone') return field
-    const options = field.options
-      .filter(({ value }) => value !== 'media_storage' || hasStorage)
-      .map(({ value, label }) => ({ value, label: partNames[value] ?? label }))
-    return { ...field, label: 'Copy', options, description: hasStorage ? notCopied : notCopied + noSongs }
-  })
+  const fields = toFormFields(await loadBodySchema('post', '/api/admin/station/{id}/clone')).map(
+    (field): FormField => {
+      if (field.name === 'description') return { ...field, description: '' }
+      if (field.name !== 'clone') return field
+      const options = field.options
+        .filter(({ value }) => value !== 'media_storage' || hasStorage)
+        .map(({ value, label }) => ({ value, label: partNames[value] ?? label }))
+      return { ...field, label: 'Copy', options, description: hasStorage ? notCopied : notCopied + noSongs }
+    }
+  )
   const start = {
     name: `${textOf(record, 'name')} (copy)`,
     description: textOf(record, 'description'),
@@ -54,9 +50,8 @@ export async function openStationCopy(
     record: start,
     isNew: true,
     async save(body) {
-      const address = path.slice(1).replace('{id}', textOf(record, 'id'))
-      const { id } = await callApi(createdSchema, address, { method: 'POST', body })
-      onCreated((await callApi(namedSchema, `api/admin/station/${id}`)).short_name)
+      const { id } = await callApi('POST', `api/admin/station/${textOf(record, 'id')}/clone`, { body })
+      onCreated((await callApi('GET', `api/admin/station/${id}`)).short_name)
     }
   })
 }

@@ -1,13 +1,9 @@
-import * as v from 'valibot'
-
+import type { StorageLocation } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { FormField } from '../forms/form-field.ts'
 import { formatCount } from '../ui/text.ts'
 import { countRecords, type ResourceView, textOf } from './resource.ts'
-
-const locationsSchema = v.array(v.object({ id: v.number(), type: v.string(), uri: v.string() }))
-type Location = v.InferOutput<typeof locationsSchema>[number]
 
 const locationTypes: Readonly<Record<string, string>> = {
   media_storage_location_id: 'station_media',
@@ -16,9 +12,9 @@ const locationTypes: Readonly<Record<string, string>> = {
 }
 
 /** The storage locations; empty if the key may not read them. */
-async function loadLocations(): Promise<Location[]> {
+async function loadLocations(): Promise<readonly StorageLocation[]> {
   try {
-    return await callApi(locationsSchema, 'api/admin/storage_locations')
+    return await callApi('GET', 'api/admin/storage_locations')
   } catch (error) {
     if (toApiError(error).status === 403) return []
     throw error
@@ -35,7 +31,7 @@ const groups: readonly (readonly [group: string, pattern: RegExp])[] = [
   ['Playback', /./]
 ]
 
-function arrange(field: FormField, locations: readonly Location[]): FormField {
+function arrange(field: FormField, locations: readonly StorageLocation[]): FormField {
   const group = groups.find(([, pattern]) => pattern.test(field.name))?.[0] ?? ''
   if (field.name === 'timezone') return { ...field, group, kind: 'zone' }
   const type = locationTypes[field.name]

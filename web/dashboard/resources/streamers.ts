@@ -1,24 +1,26 @@
 import { html } from 'lit'
-import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
-import { formatSchedule, scheduleEntrySchema } from '../schedule/schedule-text.ts'
+import type { ScheduleItem } from '../schedule/schedule-item.ts'
+import { formatSchedule } from '../schedule/schedule-text.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { formatCount } from '../ui/text.ts'
 import { copyWith, type ResourceView, textOf } from './resource.ts'
 
 type Live = NowPlaying['live']
 
-const schedulesSchema = v.fallback(v.array(scheduleEntrySchema), [])
+const schedulesIn = ({ schedule_items: items }: ApiRecord): readonly ScheduleItem[] =>
+  Array.isArray(items) ? items : []
 
 const nameOf = (record: ApiRecord) => textOf(record, 'streamer_username')
 const shownName = (record: ApiRecord) => textOf(record, 'display_name') || nameOf(record)
 
-function describeSchedule({ schedule_items: items, enforce_schedule: isEnforced }: ApiRecord): string {
-  const times = v.parse(schedulesSchema, items).map(formatSchedule).join('; ')
-  if (times === '') return isEnforced === true ? 'Never: the schedule is empty' : 'At any time'
-  return isEnforced === true ? `${times}, at no other time` : times
+function describeSchedule(record: ApiRecord): string {
+  const isEnforced = record['enforce_schedule'] === true
+  const times = schedulesIn(record).map(formatSchedule).join('; ')
+  if (times === '') return isEnforced ? 'Never: the schedule is empty' : 'At any time'
+  return isEnforced ? `${times}, at no other time` : times
 }
 
 function streamerChip(record: ApiRecord, live: Live): Chip {
@@ -48,6 +50,6 @@ export const listStreamers = (live: Live): ResourceView => ({
   nameOf,
   openFields: fields => () => fields.filter(({ name }) => name !== 'schedule_items'),
   toCopy: copyWith(record => ({ streamer_username: `${nameOf(record)}-copy` })),
-  describeLoss: ({ schedule_items: items, ...record }) =>
-    `${nameOf(record)} can no longer go live. The password, the picture and ${formatCount(Array.isArray(items) ? items.length : 0, 'scheduled time')} are lost; past live shows stay in the history.`
+  describeLoss: record =>
+    `${nameOf(record)} can no longer go live. The password, the picture and ${formatCount(schedulesIn(record).length, 'scheduled time')} are lost; past live shows stay in the history.`
 })

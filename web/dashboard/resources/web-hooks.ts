@@ -1,25 +1,15 @@
-import * as v from 'valibot'
-
-import { loadRawSchema } from '../forms/body-schemas.ts'
-import { bodySchema, type FormField, toFormFields } from '../forms/form-field.ts'
+import { loadBodySchema } from '../forms/body-schemas.ts'
+import { type FormField, toFormFields } from '../forms/form-field.ts'
+import { pairsIn } from '../forms/form-values.ts'
 import { formatCount } from '../ui/text.ts'
 import { countRecords, type ResourceView, textOf, toText } from './resource.ts'
 
 const path = '/api/station/{station_id}/webhooks'
 
-/** The settings and triggers of each type of web hook, as the API describes them. */
-const typesSchema = v.object({
-  properties: v.object({
-    config: v.object({
-      'x-types': v.record(v.string(), v.object({ settings: bodySchema, triggers: v.array(v.string()) }))
-    })
-  })
-})
-
 /** The fields that all types have, and the settings of the chosen type. */
 async function openFields(fields: FormField[]) {
-  const { properties } = v.parse(typesSchema, await loadRawSchema('post', path))
-  const types = properties.config['x-types']
+  const { properties } = await loadBodySchema('post', path)
+  const types = properties?.['config']?.['x-types'] ?? {}
   const typeOptions = Object.keys(types).map(name => ({ value: name, label: name.replaceAll('_', ' ') }))
   const find = (name: string) => fields.filter(field => field.name === name)
   return (read: (name: string) => unknown) => {
@@ -38,8 +28,6 @@ async function openFields(fields: FormField[]) {
   }
 }
 
-const createdSchema = v.object({ config: v.array(v.object({ key: v.string(), value: v.unknown() })) })
-
 /** The web hooks of a station, which the page shows as cards. */
 export const webHooks: ResourceView = {
   title: 'Web hooks',
@@ -54,9 +42,8 @@ export const webHooks: ResourceView = {
     const count = await countRecords(`api/station/${station}/webhook/${textOf(record, 'id')}/deliveries`)
     return `Its settings, its secrets and the log of ${formatCount(count ?? 0, 'delivery', 'deliveries')} are lost, and pending deliveries are not sent.`
   },
-  findSecret: response => {
-    const { success, output } = v.safeParse(createdSchema, response)
-    const secret = success ? output.config.find(({ key }) => key === 'signing_secret')?.value : undefined
+  findSecret: ({ config }) => {
+    const secret = pairsIn(config).find(({ key }) => key === 'signing_secret')?.value
     return typeof secret === 'string' && secret !== '' ? ['The signing secret of the web hook', secret] : null
   }
 }

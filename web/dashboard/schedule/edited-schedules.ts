@@ -1,29 +1,8 @@
-import * as v from 'valibot'
-
+import type { Playlist, Streamer } from '../api/answers.ts'
 import { type FieldError, toApiError } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
-import { type ScheduleItem, scheduleItemSchema } from './schedule-item.ts'
-
-/** Playlists of a station, with their schedules. */
-export const playlistSchedulesSchema = v.array(
-  v.object({
-    id: v.number(),
-    name: v.string(),
-    is_enabled: v.boolean(),
-    is_jingle: v.boolean(),
-    schedule_items: v.array(scheduleItemSchema)
-  })
-)
-
-/** Streamers of a station, with their schedules. */
-export const streamerSchedulesSchema = v.array(
-  v.object({
-    id: v.number(),
-    streamer_username: v.string(),
-    display_name: v.string(),
-    schedule_items: v.array(scheduleItemSchema)
-  })
-)
+import { callAction, callApi } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
+import type { ScheduleItem } from './schedule-item.ts'
 
 /** A playlist or streamer with a schedule. */
 export interface ScheduleOwner {
@@ -35,10 +14,7 @@ export interface ScheduleOwner {
   readonly items: readonly ScheduleItem[]
 }
 
-export function listOwners(
-  playlists: v.InferOutput<typeof playlistSchedulesSchema>,
-  streamers: v.InferOutput<typeof streamerSchedulesSchema>
-): ScheduleOwner[] {
+export function listOwners(playlists: readonly Playlist[], streamers: readonly Streamer[]): ScheduleOwner[] {
   return [
     ...playlists.map(({ id, name, schedule_items: items }) => {
       return { key: `playlist/${id}`, kind: 'playlist' as const, id, name, items }
@@ -56,11 +32,14 @@ export const schedulesOf = (owners: readonly ScheduleOwner[]): Schedules =>
   Object.fromEntries(owners.map(({ key, items }) => [key, items]))
 
 /** Reads the owners again whose schedules are going to be saved. */
-export async function loadOwners(stationPath: string, keys: readonly string[]): Promise<ScheduleOwner[]> {
+export async function loadOwners(
+  stationPath: StationPath,
+  keys: readonly string[]
+): Promise<ScheduleOwner[]> {
   const needs = (kind: ScheduleOwner['kind']) => keys.some(key => key.startsWith(`${kind}/`))
   const [playlists, streamers] = await Promise.all([
-    needs('playlist') ? callApi(playlistSchedulesSchema, `${stationPath}/playlists`, { isSave: true }) : [],
-    needs('streamer') ? callApi(streamerSchedulesSchema, `${stationPath}/streamers`, { isSave: true }) : []
+    needs('playlist') ? callApi('GET', `${stationPath}/playlists`, { isSave: true }) : [],
+    needs('streamer') ? callApi('GET', `${stationPath}/streamers`, { isSave: true }) : []
   ])
   return listOwners(playlists, streamers)
 }
@@ -72,12 +51,15 @@ export interface SaveResult {
 }
 
 /** Saves each edited schedule with one request; one that fails does not stop the others. */
-export async function saveSchedules(stationPath: string, schedules: Partial<Schedules>): Promise<SaveResult> {
+export async function saveSchedules(
+  stationPath: StationPath,
+  schedules: Partial<Schedules>
+): Promise<SaveResult> {
   const saved: string[] = []
   const problems: FieldError[] = []
   for (const [key, items] of Object.entries(schedules)) {
     try {
-      await callApi(v.unknown(), `${stationPath}/${key}`, { method: 'PUT', body: { schedule_items: items } })
+      await callAction('PUT', `${stationPath}/${key}`, { body: { schedule_items: items } })
       saved.push(key)
     } catch (error) {
       problems.push({ field: key, message: toApiError(error).message })

@@ -1,18 +1,8 @@
-import * as v from 'valibot'
-
+import type { Playlist } from '../api/answers.ts'
 import { addDays, minutesPerDay } from './week.ts'
 
 /** A schedule item of the API: times as HHMM numbers, ISO days (empty: every day), dates or ''. */
-export const scheduleItemSchema = v.object({
-  id: v.number(),
-  start_time: v.number(),
-  end_time: v.number(),
-  start_date: v.string(),
-  end_date: v.string(),
-  days: v.array(v.number()),
-  loop_once: v.boolean()
-})
-export type ScheduleItem = v.InferOutput<typeof scheduleItemSchema>
+export type ScheduleItem = Playlist['schedule_items'][number]
 
 /** Times are multiples of this; also the least length, and that of an item with equal times. */
 export const stepMinutes = 15

@@ -1,4 +1,5 @@
 import { ApiError, toApiError } from '../api/api-error.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import type { Form } from '../forms/form-controller.ts'
 import { chooseAction, confirmAction, notify } from '../ui/actions.ts'
 import { describeDuration, formatCount, isolateBidi } from '../ui/text.ts'
@@ -9,7 +10,7 @@ import { simulate, type Simulation, type SimulationBody } from './simulation.ts'
 
 interface SaverOptions {
   /** The path of the station in the API. */
-  readonly path: () => string
+  readonly path: () => StationPath
   /** Reads the stored schedules again. */
   readonly refresh: () => Promise<unknown>
   /** What would play from now on with the edits; null while that is not known. */
@@ -79,7 +80,7 @@ const maxAttempts = 4
 const retryMs = 2_000
 
 /** Simulates after the other simulations of this caller; null if that is not possible. */
-async function simulateInTurn(stationPath: string, body: SimulationBody): Promise<Simulation | null> {
+async function simulateInTurn(stationPath: StationPath, body: SimulationBody): Promise<Simulation | null> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     try {
       return await simulate(stationPath, body)
@@ -113,7 +114,7 @@ async function confirmSilence(simulation: Simulation): Promise<boolean> {
 }
 
 /** Notifies the operator if the station is silent now with the stored schedules. */
-async function warnOfSilence(host: HTMLElement, stationPath: string): Promise<void> {
+async function warnOfSilence(host: HTMLElement, stationPath: StationPath): Promise<void> {
   const simulation = await simulateInTurn(stationPath, { days: simulatedDays, from: '', playlists: [] })
   const silence = simulation === null ? '' : describeSilence(simulation)
   if (silence !== '')

@@ -1,18 +1,9 @@
-import * as v from 'valibot'
-
+import type { Playlist } from '../api/answers.ts'
 import { formatMinuteOfDay } from '../ui/time.ts'
-
-/** A schedule item of the API: times as HHMM numbers, ISO days (empty: every day), dates or ''. */
-export const scheduleEntrySchema = v.object({
-  start_time: v.number(),
-  end_time: v.number(),
-  start_date: v.string(),
-  end_date: v.string(),
-  days: v.array(v.number())
-})
+import type { ScheduleItem } from './schedule-item.ts'
 
 /** Formats a schedule item: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
-export function formatSchedule(item: v.InferOutput<typeof scheduleEntrySchema>): string {
+export function formatSchedule(item: Omit<ScheduleItem, 'id' | 'loop_once'>): string {
   const { start_time: start, end_time: end, start_date: startDate, end_date: endDate, days } = item
   const times = start === end ? `at ${formatHhmm(start)}` : `${formatHhmm(start)}–${formatHhmm(end)}`
   return `${formatDays(days)} ${times}${formatDates(startDate, endDate)}`
@@ -45,18 +36,19 @@ function formatDates(start: string, end: string): string {
 }
 
 /** When a playlist plays, apart from its schedule. */
-export const frequencySchema = v.object({
-  type: v.string(),
-  source: v.string(),
-  remote_type: v.string(),
-  weight: v.number(),
-  play_per_songs: v.number(),
-  play_per_minutes: v.number(),
-  play_per_hour_minute: v.number()
-})
+type Frequency = Pick<
+  Playlist,
+  | 'type'
+  | 'source'
+  | 'remote_type'
+  | 'weight'
+  | 'play_per_songs'
+  | 'play_per_minutes'
+  | 'play_per_hour_minute'
+>
 
 /** Describes how often a playlist plays. */
-export function describeFrequency(playlist: v.InferOutput<typeof frequencySchema>): string {
+export function describeFrequency(playlist: Frequency): string {
   if (playlist.source === 'remote_url' && playlist.remote_type !== 'playlist')
     return 'Stream, if nothing else can play'
   switch (playlist.type) {

@@ -1,34 +1,15 @@
 import type { ReactiveControllerHost } from 'lit'
-import * as v from 'valibot'
 
+import type { ScheduleSimulation } from '../api/answers.ts'
 import { type ApiError, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 
-const noteSchema = v.object({ playlist_id: v.nullable(v.number()), code: v.string(), message: v.string() })
-export type SimulationNote = v.InferOutput<typeof noteSchema>
-
-const simulationSchema = v.object({
-  from: v.number(),
-  until: v.number(),
-  is_complete: v.boolean(),
-  plays: v.number(),
-  silent_seconds: v.number(),
-  blocks: v.array(
-    v.object({
-      playlist_id: v.nullable(v.number()),
-      name: v.string(),
-      from: v.number(),
-      until: v.number(),
-      songs: v.number()
-    })
-  ),
-  playlists: v.array(
-    v.object({ playlist_id: v.number(), name: v.string(), plays: v.number(), seconds: v.number() })
-  ),
-  missed: v.array(noteSchema),
-  warnings: v.array(noteSchema)
-})
-export type Simulation = v.InferOutput<typeof simulationSchema>
+export type Simulation = ScheduleSimulation
+export type SimulationNote = Pick<
+  Simulation['missed' | 'warnings'][number],
+  'playlist_id' | 'code' | 'message'
+>
 
 /** The body of a simulation: a period, and playlists with unsaved settings. */
 export interface SimulationBody {
@@ -39,15 +20,14 @@ export interface SimulationBody {
 
 /** Simulates what a station would play. Stored settings need no permission to write. Throws an `ApiError`. */
 export function simulate(
-  stationPath: string,
+  stationPath: StationPath,
   { days, from, playlists }: SimulationBody,
   signal?: AbortSignal
 ): Promise<Simulation> {
-  const path = `${stationPath}/schedule/simulation`
+  const path = `${stationPath}/schedule/simulation` as const
   const options = { timeoutMs, isSave: false, ...(signal ? { signal } : {}) }
-  if (playlists.length > 0)
-    return callApi(simulationSchema, path, { method: 'POST', body: { days, from, playlists }, ...options })
-  return callApi(simulationSchema, `${path}?days=${days}&from=${from}`, options)
+  if (playlists.length > 0) return callApi('POST', path, { body: { days, from, playlists }, ...options })
+  return callApi('GET', `${path}?days=${days}&from=${from}`, options)
 }
 
 const debounceMs = 600
@@ -61,7 +41,7 @@ const timeoutMs = 25_000
  */
 export function watchSimulation(
   host: ReactiveControllerHost,
-  path: () => string,
+  path: () => StationPath,
   body: () => SimulationBody | null,
   refreshKey: () => unknown = () => null
 ) {

@@ -10,13 +10,7 @@ import { formatZoneName } from '../ui/time.ts'
 import { changeBlockByKey } from './block-keys.ts'
 import { openBlockPointer } from './block-pointer.ts'
 import { describeClockChange, findClockChanges } from './clock-changes.ts'
-import {
-  listOwners,
-  playlistSchedulesSchema,
-  schedulesOf,
-  type ScheduleOwner,
-  streamerSchedulesSchema
-} from './edited-schedules.ts'
+import { listOwners, schedulesOf, type ScheduleOwner } from './edited-schedules.ts'
 import { itemFormView } from './item-form.ts'
 import { findOccurrences } from './item-occurrences.ts'
 import { openScheduleEditor, ownerKeyOf, placeKey } from './schedule-editor.ts'
@@ -48,9 +42,8 @@ export class StationSchedule extends StationElement {
   /** The owner for which periods are drawn. */
   drawnKey = ''
 
-  readonly #playlists = this.poll('playlists', playlistSchedulesSchema, 15_000)
+  readonly #playlists = this.poll('playlists', 15_000)
   readonly #streamers = pollResource(this, {
-    schema: streamerSchedulesSchema,
     path: () => (this.canViewStreamers ? `${this.path}/streamers` : null),
     intervalMs: 60_000,
     initialValue: []

@@ -1,6 +1,5 @@
 import { html } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
-import * as v from 'valibot'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
 import { toApiError } from '../api/api-error.ts'
@@ -18,7 +17,7 @@ import {
 } from '../api/call-api.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
-import { healthSchema, queuesSchema, statusView } from '../installation/installation-status.ts'
+import { statusView } from '../installation/installation-status.ts'
 import { notify, notifyError } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
@@ -37,13 +36,11 @@ export class CuewireDashboard extends LightElement {
   #route = parseRoute(location.hash)
   readonly #permissions = watchPermissions(this, () => '')
   readonly #health = pollResource(this, {
-    schema: healthSchema,
     path: () => (currentCaller() === '' ? 'api/health/ready' : 'api/health'),
     intervalMs,
     timeoutMs
   })
   readonly #queues = pollResource(this, {
-    schema: queuesSchema,
     path: () => (this.#permissions.allows('viewInstallation') ? 'api/queues' : null),
     intervalMs,
     timeoutMs
@@ -236,7 +233,7 @@ export class CuewireDashboard extends LightElement {
     if (!(await mayDiscardChanges())) return
     if (currentKey() === '') {
       try {
-        await callApi(v.unknown(), 'api/frontend/account/session', { method: 'DELETE' })
+        await callApi('DELETE', 'api/frontend/account/session')
       } catch (error) {
         // Still signed in: the session has not ended.
         if (!toApiError(error).isUnauthenticated) return notifyError(this, error)

@@ -1,5 +1,4 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
 import { canUsePasskeys, usePasskey } from '../account/passkeys.ts'
 import { ApiError, toApiError } from '../api/api-error.ts'
@@ -15,21 +14,22 @@ export const signedInEvent = 'cuewire-signed-in'
 /** What may be sent as a header; the server checks the rest. */
 const apiKeyPattern = /^[\x21-\x7e]{1,200}$/
 
-const signedInSchema = v.object({ user: v.object({ id: v.number() }) })
+/** The operations that set the session cookie. */
+type SignInPath = `api/frontend/account/${'session' | 'webauthn/login' | 'join'}`
 
 /** Signs in by a call that sets the session cookie. Throws an `ApiError`, also if the browser refuses it. */
-export const startSession = async (path: string, body: unknown): Promise<void> =>
+export const startSession = async (path: SignInPath, body: unknown): Promise<void> =>
   keepSession(await openSession(path, body))
 
 /** Calls the server, which sets the session cookie. Returns the id of the user; throws an `ApiError`. */
-export async function openSession(path: string, body: unknown): Promise<number> {
-  const { user } = await callApi(signedInSchema, path, { method: 'POST', body, key: '' })
+export async function openSession(path: SignInPath, body: unknown): Promise<number> {
+  const { user } = await callApi('POST', path, { body, key: '' })
   return user.id
 }
 
 /** Stores who has signed in. Throws an `ApiError` if the browser has refused the cookie. */
 export async function keepSession(userId: number): Promise<void> {
-  await callApi(v.unknown(), 'api/frontend/account/me', { key: '' }).catch((error: unknown) => {
+  await callApi('GET', 'api/frontend/account/me', { key: '' }).catch((error: unknown) => {
     const { isUnauthenticated, status } = toApiError(error)
     throw isUnauthenticated ? new ApiError(noSessionText, status) : error
   })
@@ -148,7 +148,7 @@ export class SignIn extends LightElement {
 }
 
 /** Also forgets the key of this tab, which would win over the session. */
-async function signInAsPerson(path: string, body: unknown): Promise<void> {
+async function signInAsPerson(path: SignInPath, body: unknown): Promise<void> {
   await startSession(path, body)
   storeKey('')
 }
@@ -160,7 +160,7 @@ async function signInWithPasskey(): Promise<void> {
 
 async function signInWithKey(key: string): Promise<void> {
   if (!apiKeyPattern.test(key)) throw keyError('This is not an API key.')
-  await callApi(v.unknown(), 'api/health', { key }).catch((error: unknown) => {
+  await callApi('GET', 'api/health', { key }).catch((error: unknown) => {
     const { isUnauthenticated, message } = toApiError(error)
     throw keyError(isUnauthenticated ? 'This API key is not valid.' : message)
   })

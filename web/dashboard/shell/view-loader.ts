@@ -1,5 +1,4 @@
 import { html, nothing, type PropertyValues } from 'lit'
-import * as v from 'valibot'
 
 import { callApi } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
@@ -68,7 +67,7 @@ export class ViewLoader extends LightElement {
 const loadingView = html`<p class="quiet" aria-busy="true">…</p>`
 
 const isServerAvailable = (): Promise<boolean> =>
-  callApi(v.unknown(), 'api/health/ready').then(
+  callApi('GET', 'api/health/ready').then(
     () => true,
     () => false
   )

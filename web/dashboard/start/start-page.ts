@@ -1,8 +1,10 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { Station } from '../api/answers.ts'
 import { callAction, callApi, serverBaseUrl } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { StationPath } from '../api/typed-answer.ts'
+import type { ApiRecord } from '../forms/form-values.ts'
 import { MediaUpload } from '../media/upload/media-upload.ts'
 import { playoutView } from '../resources/playout-setup.ts'
 import { openRecordForm } from '../resources/record-actions.ts'
@@ -19,24 +21,6 @@ import { type Progress, steps } from './steps.ts'
 
 import styles from './start.css' with { type: 'text' }
 
-const stationsSchema = v.array(
-  v.object({
-    id: v.number(),
-    name: v.string(),
-    short_name: v.string(),
-    backend: v.string(),
-    frontend_url: v.string()
-  })
-)
-type Station = v.InferOutput<typeof stationsSchema>[number]
-
-const filesSchema = v.object({
-  total: v.number(),
-  rows: v.array(v.object({ id: v.number(), playlists: v.array(v.number()) }))
-})
-const nowPlayingSchema = v.object({ is_online: v.boolean(), listeners: v.object({ total: v.number() }) })
-const createdSchema = v.object({ id: v.number() })
-
 const intervalMs = 5_000
 /** Enough for 100,000 songs. */
 const rotationTimeoutMs = 60_000
@@ -47,17 +31,14 @@ class StartPage extends LightElement {
   chosen = readChosenStation()
   readonly #actions = openActionRunner(this)
   readonly #stations = pollResource(this, {
-    schema: stationsSchema,
     path: () => 'api/admin/stations',
     intervalMs
   })
   readonly #files = pollResource(this, {
-    schema: filesSchema,
-    path: () => this.#stationPath('files?per_page=500'),
+    path: () => (this.#stationPath === null ? null : `${this.#stationPath}/files?per_page=500`),
     intervalMs
   })
   readonly #nowPlaying = pollResource(this, {
-    schema: nowPlayingSchema,
     path: () => (this.#station === null ? null : `api/nowplaying/${this.#station.id}`),
     intervalMs
   })
@@ -68,8 +49,8 @@ class StartPage extends LightElement {
     return all.find(({ id }) => id === this.chosen) ?? all.toSorted((a, b) => b.id - a.id)[0] ?? null
   }
 
-  #stationPath(subpath: string): string | null {
-    return this.#station === null ? null : `api/station/${this.#station.id}/${subpath}`
+  get #stationPath(): StationPath | null {
+    return this.#station === null ? null : `api/station/${this.#station.id}`
   }
 
   get #progress(): Progress {
@@ -145,7 +126,7 @@ class StartPage extends LightElement {
           resource: stations,
           station: '',
           refresh: this.#stations.refresh,
-          onCreated: (response: unknown) => this.#choose(v.parse(createdSchema, response).id)
+          onCreated: (created: ApiRecord) => this.#choose(Number(created['id']))
         }
         await openRecordForm(scene, null, { isNew: true })
         return ''
@@ -198,24 +179,25 @@ class StartPage extends LightElement {
   }
 
   async #createRotation(): Promise<string> {
-    const playlists = this.#stationPath('playlists')
-    if (playlists === null) return ''
-    const { id } = await callApi(createdSchema, playlists, { method: 'POST', body: { name: 'Rotation' } })
-    const path = this.#stationPath(`playlist/${id}/apply-to`) ?? ''
+    const station = this.#stationPath
+    if (station === null) return ''
+    const { id } = await callApi('POST', `${station}/playlists`, { body: { name: 'Rotation' } })
     // The top folder: a list of all songs would be too large for a large library.
-    const options = { method: 'PUT', body: { directories: [''] }, timeoutMs: rotationTimeoutMs } as const
-    await callAction(path, options, this.#files.refresh)
+    await callAction('PUT', `${station}/playlist/${id}/apply-to`, {
+      body: { directories: [''] },
+      timeoutMs: rotationTimeoutMs,
+      refresh: this.#files.refresh
+    })
     return 'The playlist “Rotation” has all songs, also those that are added later.'
   }
 
   #onAirView(station: Station) {
     const choose = (backend: string) => () =>
       this.#actions.run('backend', () =>
-        callAction(
-          `api/admin/station/${station.id}`,
-          { method: 'PUT', body: { backend } },
-          this.#stations.refresh
-        )
+        callAction('PUT', `api/admin/station/${station.id}`, {
+          body: { backend },
+          refresh: this.#stations.refresh
+        })
       )
     return html`<fieldset class="start-choices">
         <legend class="visually-hidden">How it goes on the air</legend>

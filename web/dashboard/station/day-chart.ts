@@ -3,7 +3,7 @@ import uPlot from 'uplot'
 
 import { attachChart, type ChartOptions } from '../ui/chart.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { listenerSeriesSchema, summarizeSeries } from '../ui/listener-series.ts'
+import { summarizeSeries } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
 import { plotStyle } from '../ui/plot.ts'
 import { formatCount } from '../ui/text.ts'
@@ -19,7 +19,7 @@ export class DayChart extends StationElement {
   /** The index of the point under the pointer. */
   pointIndex: number | null = null
 
-  readonly #series = this.poll(`listeners/series?step=${stepSeconds}`, listenerSeriesSchema, 60_000)
+  readonly #series = this.poll(`listeners/series?step=${stepSeconds}`, 60_000)
 
   constructor() {
     super()

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { Poll } from '../api/answers.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -8,20 +8,9 @@ import { formatAge, describeDuration } from '../ui/text.ts'
 
 const maxBroadcasts = 10
 
-const broadcastsSchema = v.object({
-  rows: v.array(
-    v.object({
-      username: v.string(),
-      streamer_name: v.string(),
-      timestamp_start: v.number(),
-      timestamp_end: v.nullable(v.number())
-    })
-  )
-})
-
 /** The latest broadcasts of DJs, newest first. */
 export class BroadcastList extends StationElement {
-  readonly #broadcasts = this.poll(`streamers/broadcasts?per_page=${maxBroadcasts}`, broadcastsSchema, 60_000)
+  readonly #broadcasts = this.poll(`streamers/broadcasts?per_page=${maxBroadcasts}`, 60_000)
 
   protected override render() {
     const rows = this.#broadcasts.value?.rows
@@ -42,20 +31,9 @@ export class BroadcastList extends StationElement {
   }
 }
 
-const pollsSchema = v.array(
-  v.object({
-    type: v.string(),
-    url: v.string(),
-    answered_at: v.nullable(v.number()),
-    failing_since: v.nullable(v.number()),
-    problem: v.string()
-  })
-)
-type Poll = v.InferOutput<typeof pollsSchema>[number]
-
 /** The streaming servers that are polled for a station, and whether they respond; empty if none is polled. */
 export class PollList extends StationElement {
-  readonly #polls = this.poll('polls', pollsSchema, 30_000)
+  readonly #polls = this.poll('polls', 30_000)
 
   protected override render() {
     const { value } = this.#polls

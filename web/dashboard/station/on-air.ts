@@ -90,7 +90,7 @@ export class OnAir extends StationElement {
     if (!isConfirmed) return
     await this.#actions.run('skip', () =>
       // The id prevents that a song that starts meanwhile is skipped. It is 0 while nothing plays.
-      callAction(`${this.path}/backend/skip`, { method: 'POST', body: shId === 0 ? {} : { sh_id: shId } })
+      callAction('POST', `${this.path}/backend/skip`, { body: shId === 0 ? {} : { sh_id: shId } })
     )
   }
 

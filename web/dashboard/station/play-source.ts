@@ -1,4 +1,5 @@
 import type { NowPlaying } from '../../client/interface.ts'
+import type { DetailedPlay, PlayedItem } from '../api/answers.ts'
 import { isolateBidi } from '../ui/text.ts'
 
 interface PlaySource {
@@ -7,6 +8,9 @@ interface PlaySource {
   readonly is_request: boolean
   readonly is_visible: boolean
 }
+
+/** Whether a row of the history is one that was asked for with `detailed=1`. */
+export const isDetailed = (play: PlayedItem | DetailedPlay): play is DetailedPlay => 'is_visible' in play
 
 /** The backends that play what the queue contains. Others report plays of unknown origin. */
 const queueBackends = ['clock', 'liquidsoap']

@@ -1,30 +1,14 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { DetailedPlay } from '../api/answers.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber } from '../ui/text.ts'
-import { describeSource } from './play-source.ts'
+import { describeSource, isDetailed } from './play-source.ts'
 
 const initialRows = 15
 const maxRows = 100
-
-const playsSchema = v.object({
-  rows: v.array(
-    v.object({
-      played_at: v.number(),
-      playlist: v.string(),
-      streamer: v.string(),
-      is_request: v.boolean(),
-      song: v.object({ title: v.string(), artist: v.string(), text: v.string() }),
-      listeners_start: v.number(),
-      delta_total: v.number(),
-      is_visible: v.boolean()
-    })
-  )
-})
-type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The history of a station, newest first, with the change of listeners during each play. */
 export class StationHistory extends StationElement {
@@ -33,11 +17,11 @@ export class StationHistory extends StationElement {
   declare hasQueue: boolean
   rows = initialRows
 
-  readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, playsSchema, 60_000)
+  readonly #plays = this.poll(`history?per_page=${maxRows}&detailed=1`, 60_000)
 
   protected override render() {
     const { value } = this.#plays
-    const all = value?.rows ?? []
+    const all = value?.rows.filter(isDetailed) ?? []
     const rows = all.slice(0, this.rows).map(play => this.#rowView(play))
     return panelView(
       {
@@ -53,7 +37,7 @@ export class StationHistory extends StationElement {
     )
   }
 
-  #rowView(play: Play) {
+  #rowView(play: DetailedPlay) {
     const { song, listeners_start: listeners, delta_total: delta, is_visible: isVisible } = play
     return html`<tr ?data-hidden=${!isVisible}>
       <td class="row-time">${this.clock.formatTime(play.played_at)}</td>

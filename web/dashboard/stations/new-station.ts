@@ -1,11 +1,8 @@
-import * as v from 'valibot'
-
+import type { ApiRecord } from '../forms/form-values.ts'
 import { openRecordForm } from '../resources/record-actions.ts'
 import { stations } from '../resources/stations.ts'
 import { storeChosenStation } from '../start/chosen-station.ts'
 import { installationLink } from '../ui/route.ts'
-
-const createdSchema = v.object({ id: v.number() })
 
 /** Opens the form of a new station, which leads to its first steps. `host` dispatches the notices. */
 export function openNewStation(host: EventTarget, refresh: () => Promise<unknown>): Promise<void> {
@@ -14,8 +11,8 @@ export function openNewStation(host: EventTarget, refresh: () => Promise<unknown
     resource: stations,
     station: '',
     refresh,
-    onCreated: (response: unknown) => {
-      storeChosenStation(v.parse(createdSchema, response).id)
+    onCreated: (station: ApiRecord) => {
+      storeChosenStation(Number(station['id']))
       location.hash = installationLink('start')
     }
   }

@@ -4,7 +4,7 @@ import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { attachChart } from '../ui/chart.ts'
 import { StationElement } from '../ui/light-element.ts'
-import { listenerSeriesSchema, summarizeSeries } from '../ui/listener-series.ts'
+import { summarizeSeries } from '../ui/listener-series.ts'
 import { watchVisibility } from './visibility.ts'
 
 const stepSeconds = 300
@@ -15,7 +15,6 @@ export class SparkLine extends StationElement {
   readonly #permissions = watchPermissions(this, () => this.station)
   #wasVisible = false
   readonly #series = pollResource(this, {
-    schema: listenerSeriesSchema,
     path: () => {
       this.#wasVisible ||= this.#visibility.isVisible
       return this.#wasVisible && this.#permissions.allows('viewReports')

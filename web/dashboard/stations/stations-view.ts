@@ -1,6 +1,5 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { isPublishedData } from '../../client/message.ts'
@@ -26,9 +25,6 @@ const tablePageSize = 300
 /** More stations off the air are counted instead of named. */
 const maxNamedOffline = 5
 
-/** All visible stations, `api/nowplaying`. */
-const nowPlayingListSchema = v.array(v.custom<NowPlaying>(np => isPublishedData({ np })))
-
 /** The cards of all visible stations, with a headline about their state. */
 export class StationsView extends LightElement {
   static override properties = reactiveProperties<StationsView>(
@@ -53,8 +49,8 @@ export class StationsView extends LightElement {
 
   readonly #actions = openActionRunner(this)
   readonly #permissions = watchPermissions(this, () => '')
-  readonly #stations = pollResource(this, {
-    schema: nowPlayingListSchema,
+  /** The list differs from published data in fields that no card shows. */
+  readonly #stations = pollResource<'api/nowplaying', readonly NowPlaying[]>(this, {
     path: () => 'api/nowplaying',
     intervalMs: 15_000,
     refreshKey: () => this.statusChanges,
@@ -200,8 +196,8 @@ function storedLayout(): 'cards' | 'table' | null {
 function takeEmbeddedList(): NowPlaying[] | null {
   const element = document.querySelector('#shown')
   element?.remove()
-  const { success, output } = v.safeParse(nowPlayingListSchema, JSON.parse(element?.textContent ?? 'null'))
-  return success ? output : null
+  const list: unknown = JSON.parse(element?.textContent ?? 'null')
+  return Array.isArray(list) && list.every(np => isPublishedData({ np })) ? list : null
 }
 
 function describeStations(stations: readonly NowPlaying[]): string {

@@ -1,7 +1,8 @@
 import type { ReactiveControllerHost } from 'lit'
 import uPlot from 'uplot'
 
-import { dayRange, type ListenerSeries, toChartColumns } from './listener-series.ts'
+import type { ListenerSeries } from '../api/answers.ts'
+import { dayRange, toChartColumns } from './listener-series.ts'
 import { attachPlot, colorReader } from './plot.ts'
 
 export interface ChartOptions {

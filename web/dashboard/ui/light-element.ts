@@ -1,7 +1,7 @@
 import { LitElement, type PropertyDeclarations } from 'lit'
-import type * as v from 'valibot'
 
 import { type PolledResource, pollResource } from '../api/poll-resource.ts'
+import type { Answer, StationPath } from '../api/typed-answer.ts'
 import { isolateBidi } from './text.ts'
 import { getZoneClock, type ZoneClock } from './time.ts'
 
@@ -42,7 +42,7 @@ export class StationElement extends LightElement {
   declare refreshKey: string
 
   /** The path of the station in the API. */
-  protected get path(): string {
+  protected get path(): StationPath {
     return `api/station/${encodeURIComponent(this.station)}`
   }
 
@@ -50,16 +50,15 @@ export class StationElement extends LightElement {
    * Polls a resource below the path of the station, and reads it again when the refresh key changes. A function
    * is evaluated at every update; null reads nothing.
    */
-  protected poll<Schema extends v.GenericSchema>(
-    subpath: string | (() => string | null),
-    schema: Schema,
+  protected poll<Subpath extends string>(
+    subpath: Subpath | (() => Subpath | null),
     intervalMs: number
-  ): PolledResource<v.InferOutput<Schema>> {
+  ): PolledResource<Answer<'GET', `${StationPath}/${Subpath}`>> {
     const path = () => {
       const evaluated = typeof subpath === 'string' ? subpath : subpath()
-      return evaluated === null ? null : `${this.path}/${evaluated}`
+      return evaluated === null ? null : (`${this.path}/${evaluated}` as const)
     }
-    return pollResource(this, { schema, path, intervalMs, refreshKey: () => this.refreshKey })
+    return pollResource(this, { path, intervalMs, refreshKey: () => this.refreshKey })
   }
 
   protected get clock(): ZoneClock {

@@ -1,13 +1,5 @@
-import * as v from 'valibot'
+import type { ListenerSeries } from '../api/answers.ts'
 
-const countSchema = v.number()
-
-/** Listener counts by time, `api/station/{id}/listeners/series`. */
-export const listenerSeriesSchema = v.object({
-  step: countSchema,
-  points: v.array(v.object({ at: countSchema, total: countSchema, most: countSchema, fewest: countSchema }))
-})
-export type ListenerSeries = v.InferOutput<typeof listenerSeriesSchema>
 type Points = ListenerSeries['points']
 
 /** Describes a chart in a sentence, for screen readers. */

@@ -1,12 +1,7 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
 import { buttonView } from './controls.ts'
 import { formatNumber } from './text.ts'
-
-/** The envelope of a page of records. */
-export const pageSchema = <Record extends v.GenericSchema>(record: Record) =>
-  v.object({ page: v.number(), total: v.number(), total_pages: v.number(), rows: v.array(record) })
 
 interface Page {
   readonly page: number

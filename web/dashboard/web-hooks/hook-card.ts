@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
+import type { WebhookDelivery, WebhookTest } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { type RecordScene, removeRecord } from '../resources/record-actions.ts'
@@ -13,16 +13,12 @@ import { stationLink } from '../ui/route.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { HookElement } from './hook-element.ts'
 import {
-  deliveriesSchema,
-  type Delivery,
   deliveryChip,
   describeFailure,
   findLastAttempted,
   formatResponse,
   formatTriggers,
-  hookChip,
-  testResultSchema,
-  type TestResult
+  hookChip
 } from './hook.ts'
 
 const initialRows = 5
@@ -41,11 +37,10 @@ const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
 export class HookCard extends HookElement {
   static override properties = reactiveProperties<HookCard>('rows', 'testResult')
   rows = initialRows
-  testResult: TestResult | null = null
+  testResult: WebhookTest | null = null
 
   readonly #actions = openActionRunner(this)
   readonly #deliveries = pollResource(this, {
-    schema: deliveriesSchema,
     path: () => `${this.hookPath}/deliveries?per_page=${this.rows}`,
     intervalMs: 5_000,
     refreshKey: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
@@ -108,7 +103,7 @@ export class HookCard extends HookElement {
   /** The server copies a hook, because the page does not know its secrets. */
   #copy(): Promise<void> {
     const copy = async () => {
-      await callApi(v.unknown(), `${this.hookPath}/clone`, { method: 'POST' })
+      await callApi('POST', `${this.hookPath}/clone`)
       await this.#refreshHooks()
       return 'The copy is disabled, and has no secrets.'
     }
@@ -132,7 +127,7 @@ export class HookCard extends HookElement {
       ${hasMore ? buttonView(moreText, () => (this.rows += moreRows)) : nothing}`
   }
 
-  #rowView(delivery: Delivery) {
+  #rowView(delivery: WebhookDelivery) {
     const { id, happened_at: happenedAt, triggers, state, response } = delivery
     return html`<tr>
       <td class="row-time">${this.clock.formatTime(happenedAt)}</td>
@@ -155,9 +150,8 @@ export class HookCard extends HookElement {
 
   async #test(): Promise<void> {
     this.testResult = null
-    const options = { method: 'PUT', timeoutMs: testTimeoutMs } as const
     await this.#actions.run('test', async () => {
-      this.testResult = await callApi(testResultSchema, `${this.hookPath}/test`, options)
+      this.testResult = await callApi('PUT', `${this.hookPath}/test`, { timeoutMs: testTimeoutMs })
       return ''
     })
   }
@@ -173,12 +167,12 @@ export class HookCard extends HookElement {
       this.dispatchEvent(new Event(hookChangedEvent, { bubbles: true }))
       return this.#deliveries.refresh()
     }
-    const toggle = () => callAction(`${this.hookPath}/toggle`, { method: 'PUT' }, refresh)
+    const toggle = () => callAction('PUT', `${this.hookPath}/toggle`, { refresh })
     await this.#actions.run('toggle', toggle, isEnabled ? question : null)
   }
 }
 
-function testResultView({ success, message, sent, received }: TestResult) {
+function testResultView({ success, message, sent, received }: WebhookTest) {
   const { response } = received
   return html`<div class="test-result" data-tone=${success ? 'good' : 'bad'}>
     <p>

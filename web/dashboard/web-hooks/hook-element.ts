@@ -1,6 +1,7 @@
 import { nothing } from 'lit'
 
 import { callAction } from '../api/call-api.ts'
+import type { StationPath } from '../api/typed-answer.ts'
 import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
@@ -13,7 +14,7 @@ export class HookElement extends StationElement {
   declare canManage: boolean
 
   /** The path of the hook in the API. */
-  protected get hookPath(): string {
+  protected get hookPath(): `${StationPath}/webhook/${number}` {
     return `${this.path}/webhook/${this.hook.id}`
   }
 
@@ -21,7 +22,7 @@ export class HookElement extends StationElement {
   protected redeliverView(actions: ActionRunner, deliveryId: number, refresh: () => Promise<unknown>) {
     if (!this.canManage || !this.hook.is_enabled) return nothing
     const path = `${this.hookPath}/delivery/${deliveryId}/redeliver`
-    const redeliver = () => callAction(path, { method: 'POST' }, refresh)
+    const redeliver = () => callAction('POST', path, { refresh })
     return buttonView('Send again', () => actions.run('redeliver', redeliver), {
       style: 'link',
       isDisabled: actions.inFlight !== null

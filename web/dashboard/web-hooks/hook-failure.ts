@@ -3,7 +3,7 @@ import { html, nothing } from 'lit'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { HookElement } from './hook-element.ts'
-import { deliveriesSchema, describeFailure, findLastAttempted, lastPage } from './hook.ts'
+import { describeFailure, findLastAttempted, lastPage } from './hook.ts'
 
 const intervalMs = 5_000
 const perPage = 20
@@ -16,19 +16,17 @@ export class HookFailure extends HookElement {
   readonly #actions = openActionRunner(this)
   /** The oldest pending delivery is the one that is retried. */
   readonly #pending = pollResource(this, {
-    schema: deliveriesSchema,
     path: () =>
-      this.#deliveriesPath(`status=pending&per_page=${perPage}&page=${lastPage(this.hook.pending, perPage)}`),
+      this.#deliveriesPath(`per_page=${perPage}&status=pending&page=${lastPage(this.hook.pending, perPage)}`),
     intervalMs
   })
   readonly #failed = pollResource(this, {
-    schema: deliveriesSchema,
-    path: () => this.#deliveriesPath('status=failed&per_page=1'),
+    path: () => this.#deliveriesPath('per_page=1&status=failed'),
     intervalMs
   })
 
-  #deliveriesPath(query: string): string | null {
-    return this.hook.failures === 0 ? null : `${this.hookPath}/deliveries?${query}`
+  #deliveriesPath(query: `per_page=${string}`) {
+    return this.hook.failures === 0 ? null : (`${this.hookPath}/deliveries?${query}` as const)
   }
 
   protected override render() {

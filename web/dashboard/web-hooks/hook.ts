@@ -1,74 +1,33 @@
-import * as v from 'valibot'
-
+import type { Webhook, WebhookDelivery } from '../api/answers.ts'
 import type { Chip } from '../ui/controls.ts'
 
-/** The web hooks of a station, `api/station/{id}/webhooks`. */
-export const hooksSchema = v.array(
-  v.pipe(
-    v.object({
-      id: v.number(),
-      name: v.string(),
-      type: v.string(),
-      is_enabled: v.boolean(),
-      triggers: v.array(v.string()),
-      metadata: v.array(
-        v.object({ key: v.string(), value: v.nullable(v.union([v.string(), v.number(), v.boolean()])) })
-      )
-    }),
-    v.transform(({ metadata, ...hook }) => {
-      const values = new Map(metadata.map(({ key, value }) => [key, value]))
-      return {
-        ...hook,
-        state: String(values.get('state') ?? ''),
-        lastSentAt: Number(values.get('last_message_sent') ?? 0),
-        failures: Number(values.get('consecutive_failures') ?? 0),
-        pending: Number(values.get('pending') ?? 0)
-      }
-    })
-  )
-)
-export type WebHook = v.InferOutput<typeof hooksSchema>[number]
+/** A web hook with the values of its metadata. */
+export interface WebHook extends Omit<Webhook, 'metadata'> {
+  readonly state: string
+  readonly lastSentAt: number
+  readonly failures: number
+  readonly pending: number
+}
 
-/** The response to an attempt. `status` is 0 if there was none; `error` is '' if the attempt succeeded. */
-const attemptSchema = v.object({
-  status: v.number(),
-  error: v.string(),
-  duration_ms: v.number(),
-  response: v.string()
-})
-type Attempt = Omit<v.InferOutput<typeof attemptSchema>, 'response'>
+export function toWebHook({ metadata, ...hook }: Webhook): WebHook {
+  const values = new Map(metadata.map(({ key, value }) => [key, value]))
+  return {
+    ...hook,
+    state: String(values.get('state') ?? ''),
+    lastSentAt: Number(values.get('last_message_sent') ?? 0),
+    failures: Number(values.get('consecutive_failures') ?? 0),
+    pending: Number(values.get('pending') ?? 0)
+  }
+}
 
-/** Deliveries of a hook, each with its last attempt; newest first. */
-export const deliveriesSchema = v.object({
-  total: v.number(),
-  rows: v.array(
-    v.object({
-      ...attemptSchema.entries,
-      id: v.number(),
-      happened_at: v.number(),
-      triggers: v.array(v.string()),
-      state: v.string(),
-      attempts: v.number(),
-      attempted_at: v.number(),
-      next_attempt: v.number()
-    })
-  )
-})
-export type Delivery = v.InferOutput<typeof deliveriesSchema>['rows'][number]
-
-export const testResultSchema = v.object({
-  success: v.boolean(),
-  message: v.string(),
-  sent: v.array(v.object({ method: v.string(), url: v.string(), body: v.string() })),
-  received: attemptSchema
-})
-export type TestResult = v.InferOutput<typeof testResultSchema>
+/** An attempt. `status` is 0 if there was no response; `error` is '' if the attempt succeeded. */
+type Attempt = Pick<WebhookDelivery, 'status' | 'error' | 'duration_ms'>
 
 /** The last page, which ends with the oldest of `count` deliveries. */
 export const lastPage = (count: number, perPage: number): number => Math.max(1, Math.ceil(count / perPage))
 
 /** Finds the delivery with the latest attempt; null if none was attempted. */
-export function findLastAttempted(found: readonly Delivery[]): Delivery | null {
+export function findLastAttempted(found: readonly WebhookDelivery[]): WebhookDelivery | null {
   const attempted = found.filter(({ attempted_at: at }) => at > 0)
   return attempted.toSorted((one, other) => other.attempted_at - one.attempted_at)[0] ?? null
 }
@@ -98,7 +57,7 @@ const deliveryChips: Readonly<Record<string, Chip>> = {
   cancelled: { text: 'Cancelled', tone: 'neutral' }
 }
 
-export function deliveryChip({ state, attempts }: Pick<Delivery, 'state' | 'attempts'>): Chip {
+export function deliveryChip({ state, attempts }: Pick<WebhookDelivery, 'state' | 'attempts'>): Chip {
   if (state === 'pending' && attempts > 0) return { text: 'Failed, retrying', tone: 'bad' }
   return deliveryChips[state] ?? { text: state, tone: 'neutral' }
 }

@@ -8,7 +8,7 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { hookChangedEvent } from './hook-card.ts'
-import { hooksSchema } from './hook.ts'
+import { toWebHook } from './hook.ts'
 
 /** The web hooks of a station. */
 export class StationHooks extends StationElement {
@@ -17,7 +17,7 @@ export class StationHooks extends StationElement {
   /** The web hook in the form: its id, or `new`; '' if the address names none. */
   declare item: string
 
-  readonly #hooks = this.poll('webhooks', hooksSchema, 5_000)
+  readonly #hooks = this.poll('webhooks', 5_000)
 
   constructor() {
     super()
@@ -53,7 +53,7 @@ export class StationHooks extends StationElement {
               <hook-card
                 .station=${this.station}
                 .zone=${this.zone}
-                .hook=${hook}
+                .hook=${toWebHook(hook)}
                 .canManage=${this.canManage}
               ></hook-card>
             </li>`

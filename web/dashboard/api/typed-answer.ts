@@ -1,0 +1,44 @@
+import type { Answers } from './answers.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** The path of a station in the API; the last part is an id or a short name. */
+export type StationPath = `api/station/${string}`
+
+/** The type of the answer to a request. It is unknown for a path that is known at run time only. */
+export type Answer<By extends Method, Path extends string> = string extends Path
+  ? unknown
+  : Path extends string
+    ? RowsOrPage<AnswerByKey<OperationKey<By, Path>>, Path>
+    : never
+
+/** Whether the OpenAPI document has the operation of a path, or the path is known at run time only. */
+export type IsDocumented<By extends Method, Path extends string> = string extends Path
+  ? true
+  : OperationKey<By, Path> extends keyof Answers
+    ? true
+    : false
+
+type AnswerByKey<Key> = Key extends keyof Answers ? Answers[Key] : never
+type OperationKey<By extends Method, Path extends string> = `${By} ${WithoutValues<Path>}`
+
+/** `api/station/{}/queue`, as in the keys of `Answers`, for the path of the queue of any station. */
+type WithoutValues<Path extends string> = Path extends `${infer Part}/${infer Rest}`
+  ? `${WithoutValue<Part>}/${WithoutValues<Rest>}`
+  : WithoutValue<Path>
+type WithoutValue<Part extends string> = Part extends `${infer Name}?${string}`
+  ? WithoutValue<Name>
+  : string extends Part
+    ? '{}'
+    : Part extends `${number}`
+      ? '{}'
+      : Part
+
+/** A list answers a page if its query begins with `per_page`, and all rows without a query. */
+type RowsOrPage<Given, Path extends string> = Path extends `${string}?per_page=${string}`
+  ? Required<Exclude<Given, readonly unknown[]>>
+  : Path extends `${string}?${string}`
+    ? Given
+    : [Extract<Given, readonly unknown[]>] extends [never]
+      ? Given
+      : Extract<Given, readonly unknown[]>
