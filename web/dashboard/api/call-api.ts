@@ -179,6 +179,11 @@ interface ActionOptions extends CallOptions {
 }
 
 /** Calls an action of the API. Returns its message to operators. */
+export async function callAction<By extends Method, Path extends string>(
+  method: By,
+  path: Path,
+  ...options: IsDocumented<By, Path> extends true ? [options?: ActionOptions] : [undocumented: never]
+): Promise<string>
 export async function callAction(
   method: Method,
   path: string,

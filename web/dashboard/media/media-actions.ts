@@ -91,12 +91,6 @@ export function openMediaActions(
     }
   }
 
-  /** Changes a file or folder, and notifies the operator. */
-  async function act(subpath: string, body: unknown, done: string): Promise<void> {
-    await callAction('POST', `${path()}/${subpath}`, { body, refresh: async () => onChanged(false) })
-    notify(host, { text: done, isError: false })
-  }
-
   async function rename(file: string, newPath: string, name: string): Promise<void> {
     const confirmMerge = () =>
       confirmAction({
@@ -183,7 +177,11 @@ export function openMediaActions(
         label: 'Name',
         verb: 'Create',
         value: '',
-        submit: name => act('files/mkdir', { currentDirectory, name }, 'Folder created.')
+        async submit(name) {
+          await callAction('POST', `${path()}/files/mkdir`, { body: { currentDirectory, name } })
+          onChanged(false)
+          notify(host, { text: 'Folder created.', isError: false })
+        }
       })
     },
     download(row: FileRow): Promise<void> {

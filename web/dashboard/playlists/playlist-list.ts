@@ -149,18 +149,17 @@ export class PlaylistList extends StationElement {
 
   #menuView(playlist: Playlist) {
     const { id, name, is_enabled: isEnabled, source } = playlist
-    const path = `${this.path}/playlist/${id}`
     const isDisabled = this.#actions.inFlight !== null
     const title = isolateBidi(name)
     const refresh = () => this.#playlists.refresh()
     const button = (text: string, work: () => unknown) =>
       buttonView(text, work, { style: 'link', label: `${text} “${title}”`, isDisabled })
-    const call = (action: string, method: 'PUT' | 'DELETE') =>
-      this.#actions.run(action, () => callAction(method, `${path}/${action}`, { refresh }))
+    const call = (action: 'toggle' | 'reshuffle') =>
+      this.#actions.run(action, () => callAction('PUT', `${this.path}/playlist/${id}/${action}`, { refresh }))
     return html`<details class="playlist-menu">
       <summary aria-label="Actions for “${title}”">Actions</summary>
       <div class="playlist-menu-items">
-        ${button(isEnabled ? 'Disable' : 'Enable', () => call('toggle', 'PUT'))}
+        ${button(isEnabled ? 'Disable' : 'Enable', () => call('toggle'))}
         ${button('Copy', () =>
           this.#actions.run('copy', async () => {
             const message = await copyPlaylist(this.path, playlist)
@@ -168,7 +167,7 @@ export class PlaylistList extends StationElement {
             return message
           })
         )}
-        ${source === 'songs' ? button('Reshuffle', () => call('reshuffle', 'PUT')) : nothing}
+        ${source === 'songs' ? button('Reshuffle', () => call('reshuffle')) : nothing}
         ${source === 'songs' ? button('Empty', () => this.#empty(playlist)) : nothing}
         ${button('Delete', () => this.#delete(playlist))}
       </div>

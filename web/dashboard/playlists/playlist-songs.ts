@@ -179,24 +179,24 @@ export class PlaylistSongs extends StationElement {
     const title = `“${isolateBidi(titleOf(song))}”, position ${formatNumber(index + 1)}`
     const isDisabled = this.#actions.inFlight !== null
     const body = { media_id: song.media_id, position: index + 2 }
-    return html`${buttonView('+', () => this.#change('POST', 'entries', body), {
+    const { refresh } = this.#songs
+    const add = () => callAction('POST', `${this.#path}/entries`, { body, refresh })
+    const remove = () => callAction('DELETE', `${this.#path}/entry/${song.spm_id}`, { refresh })
+    return html`${buttonView('+', () => this.#change(add), {
       style: 'icon-button',
       label: `Add ${title}, again after it`,
       isDisabled
     })}
-    ${buttonView('×', () => this.#change('DELETE', `entry/${song.spm_id}`), {
+    ${buttonView('×', () => this.#change(remove), {
       style: 'icon-button',
       label: `Remove ${title}`,
       isDisabled
     })}`
   }
 
-  #change(method: 'POST' | 'DELETE', subpath: string, body?: object): void {
+  #change(work: () => Promise<string>): void {
     void this.#actions.run('entry', async () => {
-      const message = await callAction(method, `${this.#path}/${subpath}`, {
-        body,
-        refresh: this.#songs.refresh
-      })
+      const message = await work()
       this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
       return message
     })

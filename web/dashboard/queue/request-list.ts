@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 
 import type { SongRequest } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
-import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
+import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
@@ -136,7 +136,9 @@ export class RequestList extends StationElement {
   }
 
   #cancel({ id, song }: SongRequest): Promise<void> {
-    return this.#run('DELETE', String(id), {
+    const { refresh } = this.#requests
+    const cancel = () => callAction('DELETE', `${this.path}/reports/requests/${id}`, { refresh })
+    return this.#actions.run('cancel', cancel, {
       title: `Cancel the request of “${isolateBidi(song.title || song.text)}”?`,
       text: 'The song leaves the queue.',
       verb: 'Cancel the request'
@@ -144,19 +146,12 @@ export class RequestList extends StationElement {
   }
 
   #cancelAll(): Promise<void> {
-    return this.#run('POST', 'clear', {
+    const { refresh } = this.#requests
+    const cancel = () => callAction('POST', `${this.path}/reports/requests/clear`, { refresh })
+    return this.#actions.run('cancel', cancel, {
       title: 'Cancel all requests?',
       text: 'This cancels all requests that were not played yet, except a song that is already sent to the playout.',
       verb: 'Cancel all requests'
     })
-  }
-
-  #run(method: 'POST' | 'DELETE', subpath: string, question: ConfirmOptions): Promise<void> {
-    const path = `${this.path}/reports/requests/${subpath}`
-    return this.#actions.run(
-      'cancel',
-      () => callAction(method, path, { refresh: this.#requests.refresh }),
-      question
-    )
   }
 }

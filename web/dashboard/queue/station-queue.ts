@@ -6,7 +6,7 @@ import type { QueueItem } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { StationPath } from '../api/typed-answer.ts'
-import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
+import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -208,7 +208,8 @@ export class StationQueue extends StationElement {
 
   #clear(): Promise<void> {
     const songs = formatCount(this.#movableCount, 'song')
-    return this.#change('POST', 'clear', {
+    const { refresh } = this.#queue
+    return this.#actions.run('change', () => callAction('POST', `${this.#queuePath}/clear`, { refresh }), {
       title: 'Clear the queue?',
       text: `This removes ${songs}, including manually added ones. The AutoDJ then plans the queue again.`,
       verb: 'Clear'
@@ -216,15 +217,15 @@ export class StationQueue extends StationElement {
   }
 
   #remove(row: QueueRow): Promise<void> {
-    return this.#change('DELETE', row.id, {
-      title: `Remove “${isolateBidi(titleOf(row))}” from the queue?`,
-      text: 'The AutoDJ adds another song instead.',
-      verb: 'Remove'
-    })
-  }
-
-  #change(method: 'POST' | 'DELETE', subpath: string, question: ConfirmOptions): Promise<void> {
-    const change = () => callAction(method, `${this.#queuePath}/${subpath}`, { refresh: this.#queue.refresh })
-    return this.#actions.run('change', change, question)
+    const { refresh } = this.#queue
+    return this.#actions.run(
+      'change',
+      () => callAction('DELETE', `${this.#queuePath}/${row.id}`, { refresh }),
+      {
+        title: `Remove “${isolateBidi(titleOf(row))}” from the queue?`,
+        text: 'The AutoDJ adds another song instead.',
+        verb: 'Remove'
+      }
+    )
   }
 }

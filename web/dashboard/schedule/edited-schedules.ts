@@ -58,8 +58,9 @@ export async function saveSchedules(
   const saved: string[] = []
   const problems: FieldError[] = []
   for (const [key, items] of Object.entries(schedules)) {
+    const path: string = `${stationPath}/${key}`
     try {
-      await callAction('PUT', `${stationPath}/${key}`, { body: { schedule_items: items } })
+      await callAction('PUT', path, { body: { schedule_items: items } })
       saved.push(key)
     } catch (error) {
       problems.push({ field: key, message: toApiError(error).message })
