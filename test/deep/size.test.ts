@@ -22,6 +22,7 @@ import {
   removeOldRequests
 } from '../../src/stores/db/retention.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
+import type { Sql } from '../../src/stores/db/sql.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
 import { acquireHook, readDueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
 import { serveApi } from '../support/api-server.ts'
@@ -33,29 +34,23 @@ import { openPlayout } from '../support/playout.ts'
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-test('statements on tables of five million rows read a limited number of rows', async ({ redisUrl }) => {
-  const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs
-  await using database = await openLargeDatabase(nowMs)
-  await using explained = openExplained(database.url)
-  const { sql } = explained
-  const keptDays = Math.floor(((manyRows - oldRows) * minuteMs) / dayMs)
-  const retention = {
-    HISTORY_RETENTION_DAYS: keptDays,
-    REQUEST_RETENTION_DAYS: keptDays,
-    DELIVERY_RETENTION_DAYS: keptDays,
-    AUDIT_RETENTION_DAYS: keptDays,
-    LISTENER_RETENTION_DAYS: keptDays,
-    AUDIENCE_RETENTION_DAYS: keptDays
-  }
-  const api = await serveApi(sql, redisUrl)
-  await using playout = await openPlayout(sql, redisUrl)
-  const key = await api.makeKey(['administer all'])
-  const get = async (path: string) => {
-    const answer = await fetch(api.base + path, { headers: { 'x-api-key': key } })
-    expect([path, answer.status, answer.ok ? '' : await answer.text()]).toEqual([path, 200, ''])
-    await answer.arrayBuffer()
-  }
-  const large = '/api/station/large'
+type Case = readonly [name: string, rows: number, run: () => Promise<unknown>]
+
+/** The plays in memory, or the rows of a page. */
+const few = 1_100
+/** A list counts and searches the newest 100,000 rows. */
+const counted = 100_100
+/** Two reads of each removed row and of its references. */
+const batch = 20_000
+
+interface World {
+  readonly sql: Sql
+  readonly playout: Awaited<ReturnType<typeof openPlayout>>
+  readonly nowMs: number
+}
+
+/** Statements of the engine and of deliveries. */
+function engineCases({ sql, playout, nowMs }: World): Case[] {
   const { silent, small } = stations
   const lock = () => sql.begin(held => lockStations(held, [1]))
   const asPlayout = async () => {
@@ -63,15 +58,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     await lock()
     await sql`update stations set backend = 'clock' where id = 1`
   }
-  const oldSeconds = Math.floor((nowMs - 4_900_000 * minuteMs) / 1_000)
-  const longAgo = Math.floor((nowMs - 1_099 * dayMs) / 1_000)
-  /** The plays in memory, or the rows of a page. */
-  const few = 1_100
-  /** A list counts and searches the newest 100,000 rows. */
-  const counted = 100_100
-  /** Two reads of each removed row and of its references. */
-  const batch = 20_000
-  const cases: readonly (readonly [name: string, rows: number, run: () => Promise<unknown>])[] = [
+  return [
     ['plays of a day', 1_500, () => readPlays(sql, [1], { startsAtMs: [nowMs - dayMs] })],
     ['plays since one', 2_100, () => readPlays(sql, [1], { ids: [3 + manyRows - 1_000] })],
     [
@@ -99,77 +86,86 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['addresses of requests', few, () => removeRequestAddresses(sql, nowMs)],
     ['due hooks', few, () => readDueHooks(sql, nowMs, 100)],
     ['lease of a web hook', few, () => acquireHook(sql, 1, 'size', nowMs)],
-    ['event of a delivery', few, () => readDeliveryEvent(sql, 1_000_000)],
-    ['statistics', 20_000, () => get('/api/stats')],
-    ['web hooks', few, () => get(`${large}/webhooks`)],
-    ['history', counted, () => get(`${large}/history?per_page=25`)],
-    ['history of a small station', counted, () => get('/api/station/small/history?per_page=25')],
-    ['history of a silent station', few, () => get('/api/station/silent/history?per_page=25')],
-    ['deep history', counted, () => get(`${large}/history?per_page=500&page=200`)],
-    ['old history', counted, () => get(`${large}/history?per_page=25&end=${oldSeconds}`)],
-    ['search in the history', counted, () => get(`${large}/history?per_page=25&searchPhrase=nobody`)],
-    ['history as a file', counted, () => get(`${large}/history?format=csv`)],
-    ['history as a file, searched', counted, () => get(`${large}/history?format=csv&searchPhrase=nobody`)],
-    ['songs by plays', counted, () => get(`${large}/reports/songs?per_page=25&start=${longAgo}`)],
+    ['event of a delivery', few, () => readDeliveryEvent(sql, 1_000_000)]
+  ]
+}
+
+/** Reads of the API. */
+function pathCases(nowMs: number): (readonly [name: string, rows: number, path: string])[] {
+  const large = '/api/station/large'
+  const oldSeconds = Math.floor((nowMs - 4_900_000 * minuteMs) / 1_000)
+  const longAgo = Math.floor((nowMs - 1_099 * dayMs) / 1_000)
+  return [
+    ['statistics', 20_000, '/api/stats'],
+    ['web hooks', few, `${large}/webhooks`],
+    ['history', counted, `${large}/history?per_page=25`],
+    ['history of a small station', counted, '/api/station/small/history?per_page=25'],
+    ['history of a silent station', few, '/api/station/silent/history?per_page=25'],
+    ['deep history', counted, `${large}/history?per_page=500&page=200`],
+    ['old history', counted, `${large}/history?per_page=25&end=${oldSeconds}`],
+    ['search in the history', counted, `${large}/history?per_page=25&searchPhrase=nobody`],
+    ['history as a file', counted, `${large}/history?format=csv`],
+    ['history as a file, searched', counted, `${large}/history?format=csv&searchPhrase=nobody`],
+    ['songs by plays', counted, `${large}/reports/songs?per_page=25&start=${longAgo}`],
     [
       'songs by plays, searched',
       counted,
-      () => get(`${large}/reports/songs?per_page=25&start=${longAgo}&searchPhrase=nobody`)
+      `${large}/reports/songs?per_page=25&start=${longAgo}&searchPhrase=nobody`
     ],
-    [
-      'songs by plays as a file',
-      counted * 2,
-      () => get(`${large}/reports/songs?format=csv&start=${longAgo}`)
-    ],
-    ['best and worst plays', counted, () => get(`${large}/reports/overview/best-and-worst?start=${longAgo}`)],
-    ['charts of plays', counted, () => get(`${large}/reports/overview/charts`)],
-    ['listening of a month', 1_000_000, () => get(`${large}/reports/audience`)],
-    ['performances of a month', counted, () => get(`${large}/reports/soundexchange`)],
-    ['requests', counted, () => get(`${large}/reports/requests?type=history&per_page=25`)],
+    ['songs by plays as a file', counted * 2, `${large}/reports/songs?format=csv&start=${longAgo}`],
+    ['best and worst plays', counted, `${large}/reports/overview/best-and-worst?start=${longAgo}`],
+    ['charts of plays', counted, `${large}/reports/overview/charts`],
+    ['listening of a month', 1_000_000, `${large}/reports/audience`],
+    ['performances of a month', counted, `${large}/reports/soundexchange`],
+    ['requests', counted, `${large}/reports/requests?type=history&per_page=25`],
     [
       'search in the requests',
       counted,
-      () => get(`${large}/reports/requests?type=history&per_page=25&searchPhrase=nobody`)
+      `${large}/reports/requests?type=history&per_page=25&searchPhrase=nobody`
     ],
-    ['pending requests', few, () => get(`${large}/reports/requests?per_page=25`)],
-    ['deliveries', counted, () => get(`${large}/webhook/1/deliveries?per_page=25`)],
-    ['failed deliveries', few, () => get(`${large}/webhook/1/deliveries?per_page=25&status=failed`)],
-    [
-      'search in the deliveries',
-      counted,
-      () => get(`${large}/webhook/1/deliveries?per_page=25&searchPhrase=nobody`)
-    ],
-    ['a delivery', few, () => get(`${large}/webhook/1/delivery/1000000`)],
-    ['broadcasts', counted, () => get(`${large}/streamers/broadcasts?per_page=25`)],
-    [
-      'search in the broadcasts',
-      counted,
-      () => get(`${large}/streamers/broadcasts?per_page=25&searchPhrase=nobody`)
-    ],
-    ['notifications', counted, () => get('/api/v1/main/notifications?per_page=25')],
-    [
-      'search in the notifications',
-      counted,
-      () => get('/api/v1/main/notifications?per_page=25&searchPhrase=nobody')
-    ],
-    ['unread notifications', counted, () => get('/api/v1/main/notifications?per_page=25&is_read=false')],
-    ['count of notifications', counted, () => get('/api/v1/main/notifications/stats')],
-    ['audit log', counted, () => get('/api/admin/auditlog?per_page=25')],
-    ['search in the audit log', counted, () => get('/api/admin/auditlog?per_page=25&searchPhrase=nobody')],
-    ['audit log of a kind of record', few, () => get('/api/admin/auditlog?per_page=25&record=Rare')],
-    ['audit log of a record', few, () => get('/api/admin/auditlog?per_page=25&record=Playlist&record_id=77')],
-    ['audit log of an id', counted, () => get('/api/admin/auditlog?per_page=25&record_id=77')],
-    ['audit log of a station', few, () => get('/api/admin/auditlog?per_page=25&station=2')],
+    ['pending requests', few, `${large}/reports/requests?per_page=25`],
+    ['deliveries', counted, `${large}/webhook/1/deliveries?per_page=25`],
+    ['failed deliveries', few, `${large}/webhook/1/deliveries?per_page=25&status=failed`],
+    ['search in the deliveries', counted, `${large}/webhook/1/deliveries?per_page=25&searchPhrase=nobody`],
+    ['a delivery', few, `${large}/webhook/1/delivery/1000000`],
+    ['broadcasts', counted, `${large}/streamers/broadcasts?per_page=25`],
+    ['search in the broadcasts', counted, `${large}/streamers/broadcasts?per_page=25&searchPhrase=nobody`],
+    ['notifications', counted, '/api/v1/main/notifications?per_page=25'],
+    ['search in the notifications', counted, '/api/v1/main/notifications?per_page=25&searchPhrase=nobody'],
+    ['unread notifications', counted, '/api/v1/main/notifications?per_page=25&is_read=false'],
+    ['count of notifications', counted, '/api/v1/main/notifications/stats'],
+    ['audit log', counted, '/api/admin/auditlog?per_page=25'],
+    ['search in the audit log', counted, '/api/admin/auditlog?per_page=25&searchPhrase=nobody'],
+    ['audit log of a kind of record', few, '/api/admin/auditlog?per_page=25&record=Rare'],
+    ['audit log of a record', few, '/api/admin/auditlog?per_page=25&record=Playlist&record_id=77'],
+    ['audit log of an id', counted, '/api/admin/auditlog?per_page=25&record_id=77'],
+    ['audit log of a station', few, '/api/admin/auditlog?per_page=25&station=2'],
     [
       'audit log of a rare record at a station',
       counted,
-      () => get('/api/admin/auditlog?per_page=25&station=1&record=Rare')
+      '/api/admin/auditlog?per_page=25&station=1&record=Rare'
     ],
-    ['audit log of a key', counted, () => get('/api/admin/auditlog?per_page=25&key=2')],
-    ['deep page of the audit log', counted, () => get('/api/admin/auditlog?per_page=25&before=2000000')],
-    ['old audit log', counted, () => get(`/api/admin/auditlog?per_page=25&until=${oldSeconds}`)],
-    ['series of a day', 3_000, () => get(`${large}/listeners/series`)],
-    ['series of 1,099 days', 1_600_000, () => get(`${large}/listeners/series?start=${longAgo}&step=86400`)],
+    ['audit log of a key', counted, '/api/admin/auditlog?per_page=25&key=2'],
+    ['deep page of the audit log', counted, '/api/admin/auditlog?per_page=25&before=2000000'],
+    ['old audit log', counted, `/api/admin/auditlog?per_page=25&until=${oldSeconds}`],
+    ['series of a day', 3_000, `${large}/listeners/series`],
+    ['series of 1,099 days', 1_600_000, `${large}/listeners/series?start=${longAgo}&step=86400`]
+  ]
+}
+
+/** Removals, each of rows that those before it leave. */
+function removalCases({ sql, playout, nowMs }: World): Case[] {
+  const keptDays = Math.floor(((manyRows - oldRows) * minuteMs) / dayMs)
+  const retention = {
+    HISTORY_RETENTION_DAYS: keptDays,
+    REQUEST_RETENTION_DAYS: keptDays,
+    DELIVERY_RETENTION_DAYS: keptDays,
+    AUDIT_RETENTION_DAYS: keptDays,
+    LISTENER_RETENTION_DAYS: keptDays,
+    AUDIENCE_RETENTION_DAYS: keptDays
+  }
+  const { small } = stations
+  return [
     ['removal of old plays', batch, () => removeOldPlays(sql, nowMs, retention)],
     ['removal of old queue rows', batch * 2, () => removeOldQueueRows(sql, nowMs)],
     ['removal of old requests', batch, () => removeOldRequests(sql, nowMs, retention)],
@@ -188,6 +184,21 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['deletion of a small station', few, () => sql.begin(tx => markStationDeleted(tx, small))],
     ['removal of its rows', batch, () => removeDeletedStations(playout)]
   ]
+}
+
+test('statements on tables of five million rows read a limited number of rows', async ({ redisUrl }) => {
+  const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs
+  await using database = await openLargeDatabase(nowMs)
+  await using explained = openExplained(database.url)
+  const { sql } = explained
+  const api = await serveApi(sql, redisUrl)
+  await using playout = await openPlayout(sql, redisUrl)
+  const key = await api.makeKey(['administer all'])
+  const get = async (path: string) => {
+    const answer = await fetch(api.base + path, { headers: { 'x-api-key': key } })
+    expect([path, answer.status, answer.ok ? '' : await answer.text()]).toEqual([path, 200, ''])
+    await answer.arrayBuffer()
+  }
   const excessive: object[] = []
   const check = async (name: string, rows: number, run: () => Promise<unknown>) => {
     const statements = await explained.explain(async () =>
@@ -197,7 +208,10 @@ test('statements on tables of five million rows read a limited number of rows', 
     for (const each of statements)
       if (each.rows > rows || each.blocks > 200 + rows * 5) excessive.push({ name, ...each })
   }
-  for (const [name, rows, run] of cases) await check(name, rows, run)
+  const world = { sql, playout, nowMs }
+  for (const each of engineCases(world)) await check(...each)
+  for (const [name, rows, path] of pathCases(nowMs)) await check(name, rows, () => get(path))
+  for (const each of removalCases(world)) await check(...each)
   expect(excessive).toEqual([])
 
   // Of the large station only its plays, and one run of their removal.

@@ -6,59 +6,21 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { findStation } from '../../src/api/core/parse.ts'
-import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { insertStation } from '../../src/stores/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { apiUrlKey, openAzuracastApi } from '../support/azuracast/api.ts'
 import { type BackupFile, writeBackup } from '../support/azuracast/backup.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
-import {
-  apiKeys,
-  generateInstallation,
-  mediaFolderOf,
-  newestPlay,
-  uniqueIdOf
-} from '../support/azuracast/installation.ts'
-import { readTakenRows } from '../support/azuracast/taken-rows.ts'
-import { commandRunner } from '../support/command.ts'
+import { generateInstallation, newestPlay, uniqueIdOf } from '../support/azuracast/installation.ts'
+import { covers, envOf, moveCommand, png, runMove, sizes } from '../support/azuracast/move.ts'
 import { wordsFor } from '../support/compiled-program.ts'
-import { isolatedTest as test } from '../support/fixtures.ts'
-import { signIn } from '../support/people.ts'
-import { followStation } from '../support/playing.ts'
+import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { shared } from '../support/worker-process.ts'
-
-const command = 'src/commands/from-azuracast/main.ts'
-const run = commandRunner(command, call => migrateCommand(call, AbortSignal.timeout(120_000)))
-const sizes = { stations: 3, songs: 60, plays: 300, days: 20 }
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64'
-)
-const inFolder = (name: string) => `${mediaFolderOf(1).slice(1)}/${name}`
-const covers: BackupFile[] = [
-  { path: inFolder(`.albumart/${uniqueIdOf(1)}.jpg`), content: png },
-  // The MD5 of `Album 2`.
-  { path: inFolder('.covers/171d8e682b8af571f656096f1b5c0320.jpg'), content: png },
-  { path: inFolder('.albumart/not-an-id.jpg'), content: png },
-  { path: inFolder(`.albumart/${uniqueIdOf(3)}.jpg`), content: Buffer.from('no picture') },
-  { path: inFolder('Album 1/Title 1 (1).mp3'), content: Buffer.from('audio') }
-]
-
-interface Place {
-  readonly databaseUrl: string
-  readonly dataDir: string
-}
-
-const envOf = ({ databaseUrl, dataDir }: Place) => ({
-  ...shared,
-  DATABASE_URL: databaseUrl,
-  DATA_DIR: dataDir
-})
 
 async function backupOf(dump: Iterable<string>, name = 'backup.tgz', files: readonly BackupFile[] = []) {
   const path = join(await scratchFolder(), name)
@@ -77,314 +39,10 @@ const countPlays = async (sql: Sql) =>
   )[0]
 
 describe('a backup', () => {
-  const atLeisure = { timeout: 90_000 }
-  test(
-    'is taken over, is read back through the API, and taken again changes nothing',
-    atLeisure,
-    async ({ program }) => {
-      const place = { databaseUrl: program.databaseUrl, dataDir: program.dataDir }
-      const installation = generateInstallation(sizes)
-      const station = [...(installation['station'] ?? [])].map(row =>
-        row['id'] === 3 ? { ...row, short_name: 'радио_(3)' } : row
-      )
-      const backup = await backupOf(renderDump({ ...installation, station }), 'backup.tgz', covers)
-
-      const tried = await run(envOf(place), '--dry-run', backup)
-      expect(tried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Would be taken:\n/) })
-      expect((await program.ask('GET', '/api/admin/stations')).body).toEqual([])
-
-      const taken = await run(envOf(place), backup)
-      expect(taken).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken:\n/) })
-      for (const name of [
-        'Station 1 – Bücher & Töne: genre',
-        'settings of the installation: instance_name, history_keep_days, public_theme, homepage_redirect_url\n',
-        'default_album_art_url must be',
-        'BASE_URL=https://radio.example.com\n',
-        'MAIL_FROM=radio@example.com\n',
-        'settings of the installation without an equivalent: 1\n    analytics\n',
-        'Station 1 – Bücher & Töne: branding_config.public_custom_css\n',
-        'Station 1 – Bücher & Töne: backend_config.hls_segment_length\n',
-        'Station 1 – Bücher & Töne: so that streamers connect as before, run its Liquidsoap with HARBOR_PORT=8015 HARBOR_MOUNT=/\n',
-        'max_mounts 4, max_hls_streams 2: together 6',
-        'old@example.com',
-        'short (Odd)',
-        'no:colon',
-        'Talk'
-      ])
-        expect(taken.stdout).toContain(name)
-
-      const read = async (path: string, key?: string) => {
-        const { status, body } = await program.ask('GET', path, key === undefined ? {} : { key })
-        expect([path, status]).toEqual([path, 200])
-        return body
-      }
-      expect(await read('/api/admin/station/1')).toMatchObject({
-        id: 1,
-        name: 'Station 1 – Bücher & Töne',
-        short_name: 'station_1',
-        description: 'It\'s station "1"\nwith two lines \\ and a backslash',
-        timezone: 'Europe/Berlin',
-        backend: 'liquidsoap',
-        is_enabled: true,
-        is_public: true,
-        hls_enabled: true,
-        hls_is_default: true,
-        queue_length: 4,
-        history_length: 8,
-        offline_text: 'Back soon',
-        live_text: 'On air now',
-        duplicate_prevention_time_range: 90,
-        crossfade_type: 'smart',
-        crossfade: 3.5,
-        enable_requests: true,
-        request_delay: 7,
-        request_threshold: 30,
-        enable_streamers: true,
-        max_bitrate: 320,
-        max_hls_streams: 6,
-        media_storage_location_id: 1
-      })
-      expect(await read('/api/admin/settings')).toMatchObject({
-        instance_name: 'Example Radio',
-        history_keep_days: 90,
-        public_theme: 'dark',
-        homepage_redirect_url: 'https://www.example.com/',
-        default_album_art_url: ''
-      })
-      expect(await read('/api/admin/storage_location/1')).toMatchObject({
-        type: 'station_media',
-        adapter: 'local',
-        path: mediaFolderOf(1),
-        storageQuotaBytes: '50000000000'
-      })
-      expect(await read('/api/admin/custom_fields')).toEqual([
-        { id: 3, name: 'Mood', short_name: 'mood', auto_assign: 'mood' },
-        { id: 5, name: 'Notes', short_name: 'notes', auto_assign: '' }
-      ])
-      expect(await read('/api/station/1/file/3')).toMatchObject({
-        id: 3,
-        unique_id: uniqueIdOf(3),
-        path: 'Album 3/Title 3 (1).mp3',
-        artist: 'Artist 3',
-        title: 'Title 3',
-        album: 'Album 3',
-        genre: 'Jazz',
-        isrc: 'USRC17607839',
-        length: 183,
-        mtime: newestPlay - 1_000_000,
-        size: 0,
-        playlists: [1],
-        custom_fields: { mood: 'mood "3"' },
-        extra_metadata: { cue_in: 1.5, cue_out: 170, amplify: -2.5 }
-      })
-      expect(await read('/api/station/1/playlists')).toMatchObject([
-        {
-          id: 2,
-          name: 'Mornings',
-          type: 'once_per_x_songs',
-          order: 'sequential',
-          play_per_songs: 12,
-          weight: 5,
-          backend_options: 'interrupt,single_track',
-          schedule_items: [
-            {
-              id: 7,
-              start_time: 900,
-              end_time: 1730,
-              start_date: '',
-              end_date: '',
-              days: [1, 2, 3],
-              loop_once: true
-            }
-          ]
-        },
-        {
-          id: 3,
-          name: 'Relay',
-          source: 'remote_url',
-          remote_url: 'https://relay.example.com/stream3.mp3',
-          remote_buffer: 10
-        },
-        { id: 1, name: 'Rotation', type: 'default', order: 'shuffle', is_enabled: true }
-      ])
-      const tracks = await program.sql`
-      select media_id, position, last_pass, last_aired_ms from playlist_tracks where playlist_id = 1 order by position limit 2`
-      expect([...tracks]).toEqual([
-        { media_id: 20, position: 40, last_pass: 0, last_aired_ms: null },
-        { media_id: 19, position: 41, last_pass: 1, last_aired_ms: (newestPlay - 19) * 1_000 }
-      ])
-      const [folders] = await program.sql`
-        select (select array_agg(playlist_id || ' ' || path order by path) from playlist_folders) as folders,
-          (select array_agg(path order by path) from media_folders) as kept,
-          (select array_agg(media_id) from playlist_tracks where is_from_folder) as songs`
-      expect(folders).toEqual({
-        folders: ['1 Album 3', '1 Various/New'],
-        kept: ['Album 3', 'Various/New'],
-        songs: [3]
-      })
-      expect(await read('/api/station/1/hls_streams')).toMatchObject([
-        {
-          id: 1,
-          name: '/radio.mp3',
-          display_name: '/radio.mp3 (192kbps MP3)',
-          is_default: true,
-          autodj_bitrate: 192,
-          frontend_config: [
-            { key: 'custom_config', value: '<mount>\n\t<burst-size>65536</burst-size>\n</mount>' }
-          ]
-        },
-        { id: 2, name: '/low.aac', display_name: 'Low', is_default: false, autodj_format: 'aac' },
-        { name: '/hls/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
-      ])
-      expect(await read('/api/station/1/remotes?sort=id')).toMatchObject([
-        {
-          id: 1,
-          name: 'Oslo',
-          url: 'http://relay.example.com:8000/main.mp3',
-          type: 'icecast',
-          admin_password: ''
-        },
-        { id: 2, name: 'http://old.example.com:8010/', url: 'http://old.example.com:8010', type: '' },
-        { id: 3, name: 'Far away', url: 'http://relay.example.org/radio.mp3' }
-      ])
-      const relayed = await program.sql`
-      select r.relayed_mount, l.base_url from remotes r join relays l on l.id = r.relay_id where r.id = 3`
-      expect([...relayed]).toEqual([{ relayed_mount: '/radio.mp3', base_url: 'http://relay.example.org' }])
-      expect(await read('/api/station/1/streamers')).toMatchObject([
-        {
-          id: 1,
-          streamer_username: 'wren',
-          display_name: 'DJ Wren',
-          comments: "It's late;\nring twice",
-          enforce_schedule: true,
-          schedule_items: [{ id: 9, start_time: 2200, end_time: 100, start_date: '2026-01-01', days: [] }]
-        }
-      ])
-      expect(await read('/api/station/1/streamers/broadcasts')).toMatchObject([{}, {}])
-      expect(await read('/api/station/1/sftp-users')).toMatchObject([
-        { id: 1, username: 'uploader', publicKeys: '# laptop' }
-      ])
-      expect(await read('/api/station/1/webhooks')).toMatchObject([
-        { id: 2, type: 'discord', is_enabled: false },
-        {
-          id: 1,
-          name: 'Site',
-          type: 'generic',
-          is_enabled: true,
-          triggers: ['song_changed'],
-          config: expect.arrayContaining([
-            { key: 'webhook_url', value: 'https://hooks.example.com/radio' },
-            { key: 'basic_auth_username', value: 'u' },
-            { key: 'basic_auth_password', value: '' }
-          ])
-        }
-      ])
-      const start = new Date((newestPlay - 100_000) * 1_000).toISOString().slice(0, 10)
-      const history = await read(`/api/station/1/history?start=${start}&end=2023-12-31&per_page=200`)
-      // Every tenth play is hidden.
-      expect(history.total).toBe(90)
-      expect(history.rows.find(({ sh_id: id }: { sh_id: number }) => id === 151)).toMatchObject({
-        sh_id: 151,
-        played_at: newestPlay - 50 * 200 + 5,
-        duration: 200,
-        playlist: 'Rotation',
-        streamer: 'DJ Wren',
-        is_request: false,
-        song: { artist: expect.stringMatching(/^Artist /), genre: 'Jazz', isrc: 'USRC17607839' }
-      })
-      const day = new Date((newestPlay - 86_400 * 2) * 1_000).toISOString().slice(0, 10)
-      const series = await read(`/api/station/1/listeners/series?start=${day}&end=${day}&step=3600`)
-      expect(series.points).toContainEqual(
-        expect.objectContaining({ total: 14, unique: 12, most: 19, fewest: 10 })
-      )
-      expect(await read('/api/station/1/reports/requests')).toMatchObject(
-        expect.arrayContaining([expect.anything()])
-      )
-      const queue = await program.sql`
-      select id, media_id, playlist_id, track_id is not null as has_track, is_request, duration_ms from queue
-      where station_id = 1 and id in (12, 13) order by id`
-      const planned = {
-        id: 12,
-        media_id: 1,
-        playlist_id: 1,
-        has_track: true,
-        is_request: false,
-        duration_ms: 181_500
-      }
-      const requested = {
-        id: 13,
-        media_id: 2,
-        playlist_id: null,
-        has_track: false,
-        is_request: true,
-        duration_ms: 181_500
-      }
-      // The AutoDJ replaces a song whose playlist is not scheduled now.
-      expect([[requested], [planned, requested]]).toContainEqual([...queue])
-
-      // People, and what they may do.
-      const users = await read('/api/admin/users')
-      expect(users.map(({ email, roles }: Record<string, unknown>) => [email, roles])).toEqual(
-        expect.arrayContaining([
-          ['admin@example.com', [expect.objectContaining({ name: 'Administrator' })]],
-          ['old@example.com', []]
-        ])
-      )
-      await signIn(program, 'admin@example.com', 'correct horse')
-      await read('/api/admin/stations', apiKeys.administrator)
-      const [file] = await read('/api/station/1/files', apiKeys.manager)
-      // A member that only AzuraCast's own code answers.
-      expect(file).toHaveProperty('length_text')
-      const refused = [
-        await program.ask('GET', '/api/station/2/files', { key: apiKeys.manager }),
-        await program.ask('GET', '/api/station/1/files', { key: `${apiKeys.manager.slice(0, -1)}0` })
-      ]
-      expect(refused.map(({ status }) => status)).toEqual([403, 403])
-      const login = { username: 'uploader', password: 'correct horse' }
-      expect((await program.ask('POST', '/api/internal/sftp-auth', { body: login })).body).toMatchObject({
-        allow: true,
-        station_id: 1
-      })
-
-      // What is shown live, also of a station whose short name changed, and the cover under its old address.
-      const former = encodeURIComponent('радио_(3)')
-      await waitFor(async () => (await program.ask('GET', `/api/nowplaying/${former}`)).status === 200, {
-        deadlineMs: 15_000,
-        what: 'the station with another short name'
-      })
-      expect((await read(`/api/nowplaying/${former}`)).station.shortcode).toBe('_3')
-      expect(await read(`/api/station/${former}/streamers`)).toEqual(await read('/api/station/3/streamers'))
-      await waitFor(async () => (await program.ask('GET', '/api/nowplaying/station_1')).status === 200, {
-        deadlineMs: 15_000,
-        what: 'the station to be shown'
-      })
-      const live = await read('/api/nowplaying/1')
-      expect(live).toMatchObject({ station: { id: 1, shortcode: 'station_1' } })
-      const cover = await fetch(`${program.baseUrl}/api/station/1/art/${uniqueIdOf(1)}-1600000000.jpg`)
-      expect([cover.status, Buffer.from(await cover.arrayBuffer()).equals(png)]).toEqual([200, true])
-
-      expect((await read('/api/station/1/file/1')).size).toBe('audio'.length)
-
-      const before = await readTakenRows(program.sql)
-      const again = await run(envOf(place), backup)
-      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('\nNothing was new.\n') })
-      expect(await readTakenRows(program.sql)).toEqual(before)
-
-      // A new record takes no id of AzuraCast.
-      const created = await program.ask('POST', '/api/station/1/playlists', { body: { name: 'New' } })
-      expect(created.body.id).toBeGreaterThan(9)
-
-      // Push by the former name of a station.
-      const followed = await followStation(program, 'радио_(3)')
-      await program.ask('PUT', '/api/station/3/listeners', { body: { total: 123 } })
-      await followed.next(np => np.listeners.total === 123)
-    }
-  )
-
   test('that has new plays since is continued', async ({ databaseUrl, sql }) => {
     const place = { databaseUrl, dataDir: await scratchFolder() }
     const first = generateInstallation(sizes)
-    await run(envOf(place), await backupOf(renderDump(first)))
+    await runMove(envOf(place), await backupOf(renderDump(first)))
     // The id of the next play is taken meanwhile.
     const [own] = await sql<{ id: number }[]>`
       insert into song_history (station_id, song_id, started_at_ms, ended_at_ms) values (1, 'a', 1, 2) returning id`
@@ -395,7 +53,7 @@ describe('a backup', () => {
       ...generateInstallation(sizes),
       song_history: generateInstallation({ ...sizes, plays: 306 })['song_history'] ?? []
     }
-    const end = await run(envOf(place), await backupOf(renderDump(later)))
+    const end = await runMove(envOf(place), await backupOf(renderDump(later)))
     expect(end.stdout).toContain('306 plays (300 of them before this run)')
     expect(end.stdout).toContain('API keys of users that were deleted in Cuewire')
     const orphans = await sql`select from api_keys where user_id is not null and user_id <> 1`
@@ -410,7 +68,7 @@ describe('a backup', () => {
       const place = { databaseUrl, dataDir: await scratchFolder() }
       const many = { ...sizes, plays: 50_000 }
       const backup = await backupOf(renderDump(generateInstallation(many)), 'backup.zip')
-      const child = spawn(process.execPath, [...wordsFor(command), backup], {
+      const child = spawn(process.execPath, [...wordsFor(moveCommand), backup], {
         env: { PATH: process.env['PATH'], ...envOf(place) },
         stdio: ['ignore', 'ignore', 'inherit']
       })
@@ -426,7 +84,7 @@ describe('a backup', () => {
       const [station] = await sql<{ is_enabled: boolean }[]>`select is_enabled from stations where id = 1`
       expect(station?.is_enabled).toBe(false)
 
-      const end = await run(envOf(place), backup)
+      const end = await runMove(envOf(place), backup)
       expect(end).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/50000 plays \(\d+ of them before this run\)/)
@@ -457,7 +115,7 @@ describe('a backup', () => {
     await writeFile(path, damage(await readFile(path)))
     // No database: it is not asked for.
     const env = { ...shared, DATABASE_URL: 'postgres://localhost:1/none', TMPDIR: folder }
-    const end = await run(env, path)
+    const end = await runMove(env, path)
     expect(end).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(problem) })
     expect((await readdir(folder)).toSorted()).toEqual([name])
   })
@@ -471,10 +129,10 @@ describe('stations with the id of others', () => {
     const id = await insertStation(sql, { shortName: 'other', name: 'Other' })
     expect(id).toBe(1)
     const path = await backup()
-    const refused = await run(envOf(place), path)
+    const refused = await runMove(envOf(place), path)
     const conflict = 'Station 1 – Bücher & Töne (1, station_1): Cuewire has Other (1, other)'
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(conflict) })
-    const tried = await run(envOf(place), '--dry-run', path)
+    const tried = await runMove(envOf(place), '--dry-run', path)
     expect(tried).toMatchObject({ code: 0, stdout: expect.stringContaining(conflict) })
     expect(tried.stdout).toContain('3 stations\n')
     const names = async () =>
@@ -483,17 +141,17 @@ describe('stations with the id of others', () => {
       )
     expect(await names()).toEqual(['1 other'])
 
-    await run(envOf(place), '--on-conflict', 'skip', path)
+    await runMove(envOf(place), '--on-conflict', 'skip', path)
     expect(await names()).toEqual(['1 other', '2 station_2', '3 station_3'])
     expect(await countPlays(sql)).toEqual({ plays: 6, ids: 2 + 3 + 5 + 6 + 8 + 9 })
-    const again = await run(envOf(place), '--on-conflict', 'skip', path)
+    const again = await runMove(envOf(place), '--on-conflict', 'skip', path)
     expect(again.stdout).toContain('Nothing was new.')
   })
 
   test('replace them', async ({ databaseUrl, sql }) => {
     const place = { databaseUrl, dataDir: await scratchFolder() }
     await insertStation(sql, { shortName: 'demo', name: 'Demo' })
-    const end = await run(envOf(place), '--on-conflict', 'replace', await backup())
+    const end = await runMove(envOf(place), '--on-conflict', 'replace', await backup())
     expect(end.stdout).toContain('The station Demo (1, demo) of Cuewire was deleted.')
     const stations = await sql`select id, short_name, is_enabled from stations order by id limit 1`
     expect([...stations]).toEqual([{ id: 1, short_name: 'station_1', is_enabled: true }])
@@ -512,8 +170,8 @@ describe('stations with the id of others', () => {
     const songs = [...(installation['station_media'] ?? [])]
     const copy = { ...songs[0], id: 7, path: 'Copy.mp3' }
     const path = await backupOf(renderDump({ ...installation, station, station_media: [...songs, copy] }))
-    const tried = await run(envOf(place), '--on-conflict', 'renumber', '--dry-run', path)
-    const taken = await run(envOf(place), '--on-conflict', 'renumber', path)
+    const tried = await runMove(envOf(place), '--on-conflict', 'renumber', '--dry-run', path)
+    const taken = await runMove(envOf(place), '--on-conflict', 'renumber', path)
     for (const { stdout } of [tried, taken])
       for (const line of [
         'station_1 becomes station_1_2\n',
@@ -554,7 +212,7 @@ test('stations that share their files all have them, with the addresses of cover
     ...station,
     media_storage_location_id: 1
   }))
-  await run(
+  await runMove(
     envOf(place),
     await backupOf(renderDump({ ...installation, station: stations }), 'backup.tzst', covers)
   )
@@ -568,7 +226,7 @@ test('media files are copied where they are to be', async ({ databaseUrl, sql })
   const folder = await scratchFolder()
   const place = { databaseUrl, dataDir: folder }
   const backup = await backupOf(renderDump(generateInstallation(sizes)), 'backup.zip', covers)
-  const end = await run(envOf(place), '--copy-media', join(folder, 'media'), backup)
+  const end = await runMove(envOf(place), '--copy-media', join(folder, 'media'), backup)
   expect(end.stdout).toContain('1 media files copied')
   expect(await readFile(join(folder, 'media/station_1/media/Album 1/Title 1 (1).mp3'), 'utf8')).toBe('audio')
   const [location] = await sql<{ path: string }[]>`select path from storage_locations where id = 1`
@@ -593,7 +251,7 @@ test('fallback tracks, intros and pictures of streamers are taken once from this
   await writeFile(join(own, 'intro.mp3'), 'no audio')
   await writeFile(join(own, 'streamer_1.jpg'), png)
   const path = await backupOf(renderDump({ ...installation, station: stations }))
-  const end = await run(envOf(place), path)
+  const end = await runMove(envOf(place), path)
   expect(end.stdout).toMatch(/ 2 fallback tracks, intros of mounts and pictures of streamers\n/)
   expect(end.stdout).toMatch(/intro of \/radio\.mp3: it is not audio/)
   expect(end.stdout).toContain(`fallback track: ${join(folder, '2/config/fallback.mp3')}`)
@@ -610,7 +268,7 @@ test('fallback tracks, intros and pictures of streamers are taken once from this
   // What an operator deletes is not added again.
   await sql`update stations set fallback_path = ''`
   await rm(stored, { recursive: true })
-  expect((await run(envOf(place), path)).stdout).toContain('Nothing was new.')
+  expect((await runMove(envOf(place), path)).stdout).toContain('Nothing was new.')
   expect(await readdir(join(folder, 'data/stations')).catch(() => [])).not.toContain('2')
 })
 
@@ -621,12 +279,12 @@ test('a running AzuraCast is read with its API, and what that does not show is l
   await using azuracast = await startWebServer()
   azuracast.answer(openAzuracastApi())
   const place = { databaseUrl, dataDir: await scratchFolder() }
-  const refused = await run(envOf(place), '--api', azuracast.url, '--key', 'wrong')
+  const refused = await runMove(envOf(place), '--api', azuracast.url, '--key', 'wrong')
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('GET /api/admin/settings: status 403')
   })
-  const end = await run(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
+  const end = await runMove(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
   expect(end).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('passwords of users, streamers and SFTP users')
@@ -659,7 +317,7 @@ test('a running AzuraCast is read with its API, and what that does not show is l
     requests: 314,
     fields: 4
   })
-  const again = await run(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
+  const again = await runMove(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
   expect(again.stdout).toContain('Nothing was new.')
 })
 
@@ -692,7 +350,7 @@ test('repeated songs of a playlist are taken with their order and passes, those 
       ]
     })
   )
-  const end = await run(envOf(place), backup)
+  const end = await runMove(envOf(place), backup)
   expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining('6 songs in playlists') })
   const entriesOf = async (playlist: number) => [
     ...(await sql`
@@ -709,11 +367,11 @@ test('repeated songs of a playlist are taken with their order and passes, those 
   const [song] =
     await sql`select id, is_from_folder from playlist_entries where playlist_id = 1 and media_id = 3`
   expect(song).toEqual({ id: 7, is_from_folder: false })
-  expect((await run(envOf(place), backup)).stdout).toContain('Nothing was new.')
+  expect((await runMove(envOf(place), backup)).stdout).toContain('Nothing was new.')
   expect(await entriesOf(2)).toEqual(taken)
   // A song that leaves its playlist here stays away, when the rest of a migration is taken.
   await sql`delete from playlist_tracks where media_id = 1`
   await sql`update azuracast_progress set last_id = 4 where step = 'station_playlist_media'`
-  expect(await run(envOf(place), backup)).toMatchObject({ code: 0 })
+  expect(await runMove(envOf(place), backup)).toMatchObject({ code: 0 })
   expect(await entriesOf(2)).toEqual(taken.slice(0, 1))
 })
