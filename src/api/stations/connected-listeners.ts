@@ -93,7 +93,8 @@ const list = apiRoute('GET', path, 'view station reports', {
       .toSorted((a, b) => b.seconds - a.seconds)
     const { limit, offset } = pageWindow(page)
     const rows = found.slice(offset, offset + limit).map(each => renderListener(each, atMs, showsAddresses))
-    const elements = rows.length === 0 ? [] : [Buffer.from(JSON.stringify(rows).slice(1, -1))]
+    const shown = request.renderRows ? await request.renderRows(rows) : rows
+    const elements = shown.length === 0 ? [] : [Buffer.from(JSON.stringify(shown).slice(1, -1))]
     return renderListReply({ elements, total: found.length }, page, request, config.BASE_URL)
   }
 })
