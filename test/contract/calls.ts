@@ -28,7 +28,7 @@ export function openCalls(program: Program): Call {
   return async (method, path, { body, key = adminKey } = {}) => {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await program.ask(method, path, body === undefined ? { key } : { body, key })
-      expect(violations(method, path, answer), `${method} ${path} answered ${answer.status}`).toEqual([])
+      expect(commonFaults(method, path, answer), `${method} ${path} answered ${answer.status}`).toEqual([])
       if (answer.status !== 429 || attempt === 20) return answer
       await sleep(Number(answer.headers.get('retry-after')) * 1000)
     }
@@ -46,8 +46,8 @@ export function wrongFields(body: Answer): string[] {
   return [...new Set(errors.map(({ field }) => field.split('.')[0] ?? ''))]
 }
 
-/** Describes missing properties that every response must have. */
-function violations(method: string, path: string, { status, headers, body }: Called): string[] {
+/** Describes missing properties that every response with JSON must have. */
+export function commonFaults(method: string, path: string, { status, headers, body }: Called): string[] {
   const found = [
     ...headerIs(headers, 'access-control-allow-origin', /^\*$/),
     ...headerIs(headers, 'access-control-expose-headers', /X-Total-Count, X-Request-Id, Link, Retry-After/),

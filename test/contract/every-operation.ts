@@ -158,6 +158,8 @@ export const steps: Readonly<Record<string, Step>> = {
     after: async (known, { json }, sql) => {
       known['media'] = json?.id
       known['file'] = json?.id
+      // Its two seconds would be repeated all day where a schedule is simulated.
+      await sql`update media set duration_ms = 1800000 where id = ${Number(json?.id)}`
       await sql`insert into media_custom_fields (media_id, field_id, value)
         select ${Number(json?.id)}, ${known['custom_field'] ?? 0}, 'calm' on conflict do nothing`
     }
@@ -526,7 +528,7 @@ export const steps: Readonly<Record<string, Step>> = {
   endSession: { order: 72, request: otherSession },
   signOutEverywhere: { order: 74, request: asPerson() },
   simulateSchedule: { request: () => ({ query: 'days=1' }) },
-  simulateUnsavedSchedule: { request: () => ({ body: { playlists: [], days: 1, from: '' } }) },
+  simulateUnsavedSchedule: { order: 21, request: () => ({ body: { playlists: [], days: 1, from: '' } }) },
   previewQueue: { request: () => ({ query: 'count=5' }) }
 }
 
@@ -543,7 +545,8 @@ export function fillPath(path: string, known: Known, params: StepRequest['params
   return parts
     .map((part, index) =>
       part.replace(/\{(\w+)\}/, (_, name: string) => {
-        const value = params[name] ?? known[name] ?? known[parts[index - 1] ?? ''] ?? 1
+        const shown = name === 'station_id' ? (known['stationName'] ?? known[name]) : known[name]
+        const value = params[name] ?? shown ?? known[parts[index - 1] ?? ''] ?? 1
         return encodeURIComponent(String(value))
       })
     )

@@ -1,20 +1,25 @@
 import { randomInt } from 'node:crypto'
 
 import { signedIn, signIn } from '../support/people.ts'
-import { askPlainly } from '../support/plain-http.ts'
+import { askPlainly, headersOf, type PlainAnswer } from '../support/plain-http.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 import type { DocumentedOperation, readDocument, Received } from './answer-judge.ts'
 import { fillPath, type Known, orderSteps, type StepRequest, steps } from './every-operation.ts'
 
-type Dialect = 'documented' | 'azuracast'
+export type Dialect = 'documented' | 'azuracast'
 
 /** What one operation answered. */
 export interface Result {
   readonly id: string
+  readonly method: string
+  /** `/api/station/{station_id}/queue` */
   readonly path: string
+  /** The same with parameters. */
+  readonly asked: string
   readonly status: number
+  readonly headers: Headers
   readonly problems: readonly string[]
   readonly json: Answer
 }
@@ -32,7 +37,8 @@ export async function openFullStation(
   { hookUrl, icecastUrl }: Around
 ): Promise<Known> {
   const { sql } = program
-  const id = await seedStation(sql, { queueLength: 4 })
+  // Long songs, so that a day is simulated with few plays.
+  const id = await seedStation(sql, { queueLength: 4, songMs: 1_800_000 })
   const clockStation = await seedStation(sql)
   const ask = async (method: string, path: string, body: unknown) => {
     const answer = await program.ask(method, path, { body })
@@ -58,12 +64,16 @@ export async function openFullStation(
   })
   const { playout_key: playoutKey } = await ask('POST', `/api/station/${id}/playout-key`, {})
   const callers = await openCallers(program, dialect)
-  await waitFor(async () => (await program.ask('GET', `/api/nowplaying/${id}`)).status === 200, {
-    deadlineMs: 15_000,
-    what: 'now playing of the station'
-  })
+  const shown = await waitFor(
+    async () => {
+      const { status, body } = await program.ask('GET', `/api/nowplaying/${id}`)
+      return status === 200 && body
+    },
+    { deadlineMs: 15_000, what: 'now playing of the station' }
+  )
   return {
     station_id: id,
+    stationName: dialect === 'documented' ? shown.station.shortcode : id,
     station: id,
     playoutStation: id,
     playoutKey,
@@ -92,7 +102,11 @@ export async function openEmptyStation(program: Program, dialect: Dialect): Prom
 /** A key and a session of administrators, and a passkey, which only a browser could make. */
 async function openCallers(program: Program, dialect: Dialect) {
   const { body } = await program.ask('POST', '/api/v1/main/api-keys', {
-    body: { name: `Every ${dialect}`, permissions: ['administer all'], dialect }
+    body: {
+      name: `Every ${dialect}`,
+      permissions: ['administer all'],
+      dialect: dialect === 'documented' ? null : dialect
+    }
   })
   const person = await signedIn(program, { role: 'Administrator' })
   const [passkey] = await program.sql<{ id: number }[]>`
@@ -127,12 +141,16 @@ export async function runSteps(
     const step = steps[operation.id] ?? {}
     const request = (await step.request?.(known, program.sql)) ?? {}
     const path = fillPath(operation.path, known, request.params) + (request.query ? `?${request.query}` : '')
-    const received = await send(program, operation, path, request, known)
+    const answer = await send(program, operation, path, request, known)
+    const received = read(answer)
     if (received.status < 400) await step.after?.(known, received, program.sql)
     results.push({
       id: operation.id,
-      path: `${operation.method} ${path}`,
+      method: operation.method,
+      path: operation.path,
+      asked: path,
       status: received.status,
+      headers: headersOf(answer),
       problems: judge(operation.id, received),
       json: received.json
     })
@@ -146,7 +164,7 @@ async function send(
   path: string,
   request: StepRequest,
   known: Known
-): Promise<Received> {
+): Promise<PlainAnswer> {
   const sent = request.body ?? (body?.type === 'application/json' ? body.schema.examples?.[0] : undefined)
   const credentials = {
     person: { Cookie: String(known['cookie']) },
@@ -155,7 +173,7 @@ async function send(
     nobody: {},
     admin: { 'X-API-Key': String(known['adminKey'] ?? adminKey) }
   }[request.as ?? 'admin']
-  const answer = await askPlainly(baseUrl + path, {
+  return askPlainly(baseUrl + path, {
     method,
     headers: {
       'X-Requested-With': 'test',
@@ -165,6 +183,9 @@ async function send(
     },
     body: sent === undefined || Buffer.isBuffer(sent) ? sent : JSON.stringify(sent)
   })
+}
+
+function read(answer: PlainAnswer): Received {
   const type = answer.headers['content-type'] ?? ''
   const isJson = type.startsWith('application/json') && answer.body.length > 0
   return {

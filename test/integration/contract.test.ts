@@ -1,15 +1,11 @@
 import { describe, expect } from 'vitest'
 
 import { type Call, expectStatus, openCalls, wrongFields } from '../contract/calls.ts'
-import { differences } from '../contract/shape.ts'
 import { addedRows, interfaceRows, type Row } from '../contract/table.ts'
 import { bodyOf, fill, makeRecord, openStations, pathOf, recordParameter } from '../contract/world.ts'
-import type { Station } from '../contract/world.ts'
 import { test as base } from '../support/fixtures.ts'
 
 const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
-  // Other files share the program, and keys with a dialect have one field more.
-  await program.sql`delete from api_keys where dialect is not null`
   const call = openCalls(program)
   const [station, other] = await openStations(program, call)
   return { call, station, other }
@@ -48,26 +44,7 @@ const notIds = ['abc', '-1', '1.5', '1e3', '0x1', '%20', '9223372036854775808', 
 const unknownIds = ['0', '9007199254740993', '9223372036854775807']
 const unknownStations = ['nobody', '0', '-1', '1.5', '%2e%2e', 'a%00b', '9007199254740993', '9'.repeat(40)]
 
-/** Calls a route with a new record of its group. */
-async function ask(call: Call, row: Row, station: Station, byName: string | number = station.id) {
-  const record = recordParameter(row.path) === undefined ? '' : await makeRecord(call, row, station)
-  return call(row.method, pathOf(row.path, byName, record), { body: bodyOf(row) })
-}
-
-describe('success', () => {
-  test.for(named(allRows))('%s', async ([, row], { world: { call, station } }) => {
-    const stations = isOfStation(row) ? [station.id, station.shortName] : [station.id]
-    for (const byName of stations) {
-      const { status, body, headers } = await ask(call, row, station, byName)
-      expectStatus({ status, body }, 200)
-      expect(differences(body, row.answer)).toEqual([])
-      expect(headers.get('cache-control') ?? '').toContain(isKeyed(row) ? 'no-store' : '')
-      expect(headers.get('x-total-count') ?? 'none').toMatch(
-        isKeyed(row) && Array.isArray(body) ? /^\d+$/ : /./
-      )
-    }
-  })
-
+describe('the interface', () => {
   test('a request id of the client is returned', async ({ world: { station }, program }) => {
     const answer = await fetch(`${program.baseUrl}/api/nowplaying/${station.id}`, {
       headers: { 'X-Request-Id': 'my.request-1_A' }
