@@ -15,16 +15,21 @@ import {
   everyRoute,
   expectedOutcome,
   isAboutStation,
+  listsUnknownFields,
   nameOf,
   type Outcome,
   pathOf,
   typicalCallers,
   typicalRoutes,
-  uncalled
+  uncalled,
+  unknownBodyOf,
+  unknownFieldOf
 } from '../support/access-matrix.ts'
 import { aStation, documented } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
-import type { Answer, Program } from '../support/program.ts'
+import { askPlainly, headersOf } from '../support/plain-http.ts'
+import { openPlayoutClient } from '../support/playout-client.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
@@ -36,8 +41,10 @@ test('routes that the matrix excludes exist', () => {
 
 describe('every permission at every route', () => {
   test.for(everyCaller.map(caller => [caller.name, caller] as const))('%s', async ([, caller], { sql }) => {
-    const [open, hidden, other] = [await seedStation(sql), await seedStation(sql), await seedStation(sql)]
-    await sql`update stations set is_public = false where id in ${sql([hidden, other])}`
+    const rows = await sql<{ id: number }[]>`
+      insert into stations (name, short_name, is_public)
+      select name, name, name = 'open' from unnest(${['open', 'hidden', 'other']}::text[]) name returning id`
+    const [open = 0, hidden = 0, other = 0] = rows.map(({ id }) => id)
     const { permissions } = caller
     const key: ApiKey = {
       id: 1,
@@ -114,55 +121,97 @@ describe('every permission at every route', () => {
   })
 })
 
-describe('the running program at every route', () => {
+const matrix = test.extend('stations', { scope: 'file' }, ({ program }) => openStations(program))
+
+describe('the running program at every route', { timeout: 120_000 }, () => {
   const callers = sized({ quick: typicalCallers, deep: everyCaller })
 
-  test.for(callers.map(caller => [caller.name, caller] as const))(
-    '%s',
-    { timeout: 120_000 },
-    async ([, caller], { program }) => {
-      const stations = await openStations(program)
-      const key = await keyOf(program, caller, stations)
-      const ask = async (route: AnyRoute, station: string | number) => {
-        const hasBody = route.method === 'POST' || route.method === 'PUT'
-        const { status, headers, body } = await program.ask(route.method, pathOf(route, station), {
-          key,
-          ...(hasBody ? { body: {} } : {}),
-          // Requests for songs and wrong keys are limited by address.
-          from: `198.18.${randomInt(256)}.${randomInt(256)}`
-        })
-        return { status, headers: comparable(headers), body }
+  const named = callers.map(caller => [caller.name, caller] as const)
+  matrix.for(named)('%s', async ([, caller], { program, stations }) => {
+    const key = await keyOf(program, caller, stations)
+    const ask = (route: AnyRoute, station: string | number) =>
+      send(program, route, station, { key, body: {} })
+    await atEach(sized({ quick: typicalRoutes, deep: everyRoute }), async route => {
+      const name = nameOf(route)
+      const expected = expectedOutcome(route, caller, false)
+      expect([name, outcomeOf(await ask(route, stations.open))]).toEqual([name, expected])
+      if (!isAboutStation(route)) return
+      const isHidden = expectedOutcome(route, caller, true) === 'hidden'
+      if (isHidden || caller.permissions === null || route.access === 'playout key') {
+        const [byName, byId] = [await ask(route, stations.hiddenName), await ask(route, stations.hidden)]
+        expect([name, withoutName(byName, stations.hiddenName)]).toEqual([
+          name,
+          withoutName(await ask(route, stations.unknownName), stations.unknownName)
+        ])
+        expect([name, withoutName(byId, String(stations.hidden))]).toEqual([
+          name,
+          withoutName(await ask(route, unknownId), String(unknownId))
+        ])
+      } else {
+        const answer = await ask(route, stations.hiddenName)
+        expect([name, outcomeOf(answer)]).toEqual([name, expectedOutcome(route, caller, true)])
       }
-      const check = async (route: AnyRoute) => {
-        const name = nameOf(route)
-        const expected = expectedOutcome(route, caller, false)
-        expect([name, outcomeOf(await ask(route, stations.open))]).toEqual([name, expected])
-        if (!isAboutStation(route)) return
-        const isHidden = expectedOutcome(route, caller, true) === 'hidden'
-        if (isHidden || caller.permissions === null || route.access === 'playout key') {
-          const [byName, byId] = [await ask(route, stations.hiddenName), await ask(route, stations.hidden)]
-          expect([name, withoutName(byName, stations.hiddenName)]).toEqual([
-            name,
-            withoutName(await ask(route, stations.unknownName), stations.unknownName)
-          ])
-          expect([name, withoutName(byId, String(stations.hidden))]).toEqual([
-            name,
-            withoutName(await ask(route, unknownId), String(unknownId))
-          ])
-        } else {
-          const answer = await ask(route, stations.hiddenName)
-          expect([name, outcomeOf(answer)]).toEqual([name, expectedOutcome(route, caller, true)])
-        }
-      }
-      const routes = sized({ quick: typicalRoutes, deep: everyRoute }).filter(
-        route => !(nameOf(route) in uncalled)
-      )
-      // Several at a time: beside other tests most of a call is waiting.
-      for (let at = 0; at < routes.length; at += atOnce)
-        await Promise.all(routes.slice(at, at + atOnce).map(check))
-    }
-  )
+    })
+  })
+
+  test('every write that is allowed lists unknown fields, with any status', async ({ program }) => {
+    const station = await seedStation(program.sql)
+    const playout = await openPlayoutClient(program)
+    await atEach(everyRoute.filter(listsUnknownFields), async route => {
+      const isOfPlayout = route.access === 'playout key'
+      const answer = await send(program, route, isOfPlayout ? playout.id : station, {
+        key: isOfPlayout ? playout.key : adminKey,
+        body: unknownBodyOf(route),
+        isOwnPage: true
+      })
+      const found = [nameOf(route), outcomeOf(answer), answer.headers['x-ignored-fields']]
+      expect(found).toEqual([nameOf(route), 'allowed', unknownFieldOf(route)])
+    })
+  })
 })
+
+/** Calls a function with each route that the matrix can call. */
+async function atEach(routes: readonly AnyRoute[], check: (route: AnyRoute) => Promise<void>): Promise<void> {
+  const called = routes.filter(route => !(nameOf(route) in uncalled))
+  // Several at a time: beside other tests most of a call is waiting.
+  for (let at = 0; at < called.length; at += atOnce)
+    await Promise.all(called.slice(at, at + atOnce).map(check))
+}
+
+interface Sent {
+  readonly key: string
+  /** Of a write. */
+  readonly body: object
+  /** Whether it has the header of the pages of this server. */
+  readonly isOwnPage?: boolean
+}
+
+/** Calls a route about a station. */
+async function send(
+  { baseUrl }: Program,
+  route: AnyRoute,
+  station: string | number,
+  { key, body, isOwnPage = false }: Sent
+): Promise<Answered> {
+  const answer = await askPlainly(baseUrl + pathOf(route, station), {
+    method: route.method,
+    headers: {
+      'Content-Type': 'application/json',
+      ...(key === '' ? {} : { 'X-API-Key': key }),
+      ...(isOwnPage ? { 'X-Requested-With': 'test' } : {}),
+      // Requests for songs and wrong keys are limited by address.
+      'X-Forwarded-For': `198.18.${randomInt(256)}.${randomInt(256)}`
+    },
+    body: ['POST', 'PUT'].includes(route.method) ? JSON.stringify(body) : undefined
+  })
+  const text = answer.body.toString()
+  const isJson = text !== '' && answer.headers['content-type']?.startsWith('application/json')
+  return {
+    status: answer.status,
+    headers: comparable(headersOf(answer)),
+    body: isJson ? JSON.parse(text) : text
+  }
+}
 
 /** Concurrent calls of the matrix. */
 const atOnce = 6

@@ -79,6 +79,23 @@ function kindOf(route: AnyRoute): string {
   return [access, method === 'GET' && !changes, isSameOriginOnly, isAboutStation(route)].join()
 }
 
+/** Whether unknown fields of its body are listed: not the content of an upload, nor an object of any fields. */
+export function listsUnknownFields({ method, byteTypes, isStreamed, operation }: AnyRoute): boolean {
+  const { body } = operation ?? {}
+  const hasAnyField = typeof body?.['additionalProperties'] === 'object'
+  const takesBytes = byteTypes || body?.['format'] === 'binary' || (isStreamed && body === undefined)
+  return ['POST', 'PUT'].includes(method) && !hasAnyField && !takesBytes
+}
+
+const unknownField = { 'no such field': 1 }
+const takesList = ({ operation }: AnyRoute) => operation?.body?.['type'] === 'array'
+
+/** A body with a field that no route knows. */
+export const unknownBodyOf = (route: AnyRoute) => (takesList(route) ? [unknownField] : unknownField)
+
+/** How a route that lists unknown fields lists that one. */
+export const unknownFieldOf = (route: AnyRoute) => `${takesList(route) ? '0.' : ''}no%20such%20field`
+
 export type Outcome = 'allowed' | 'refused' | 'key required' | 'hidden'
 
 /** A permission to write that includes a permission to read. */
