@@ -8,10 +8,13 @@ export type InstallationHealth = Pick<GetHealthAnswer, 'live_state'> &
 
 export type QueueStatus = GetQueuesAnswer['queues'][number]
 
+/** A queue; a newer server may have more of them. */
+type KnownQueue = Omit<QueueStatus, 'name' | 'active'> & { readonly name: string }
+
 export interface InstallationStatus {
   /** Null until it is known. */
   readonly health: InstallationHealth | null
-  readonly queues: readonly QueueStatus[]
+  readonly queues: readonly KnownQueue[]
   /** Why the health could not be read; '' if it could. */
   readonly healthError: string
 }
@@ -37,7 +40,7 @@ export function describeProblems({ health: parts, queues: all, healthError }: In
   return [...problems, ...all.flatMap(describeQueueProblems)]
 }
 
-function describeQueueProblems({ name, workers, late_ms: lateMs }: QueueStatus): string[] {
+function describeQueueProblems({ name, workers, late_ms: lateMs }: KnownQueue): string[] {
   const effects = queueEffects[name]
   if (effects === undefined) return []
   if (workers === 0) return [`No worker is running: ${effects.down}.`]

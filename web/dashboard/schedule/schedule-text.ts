@@ -60,9 +60,10 @@ export function describeFrequency(playlist: Frequency): string {
       return `Once an hour, at :${String(playlist.play_per_hour_minute).padStart(2, '0')}`
     case 'custom':
       return 'Manual only'
-    default:
-      return `Rotation, weight ${playlist.weight}`
+    case 'default':
+      break
   }
+  return `Rotation, weight ${playlist.weight}`
 }
 
 function formatInterval(count: number, unit: string): string {

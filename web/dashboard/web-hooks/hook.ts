@@ -57,7 +57,11 @@ const deliveryChips: Readonly<Record<string, Chip>> = {
   cancelled: { text: 'Cancelled', tone: 'neutral' }
 }
 
-export function deliveryChip({ state, attempts }: Pick<WebhookDelivery, 'state' | 'attempts'>): Chip {
+/** A newer server may have more states. */
+export function deliveryChip({
+  state,
+  attempts
+}: Pick<WebhookDelivery, 'attempts'> & { readonly state: string }): Chip {
   if (state === 'pending' && attempts > 0) return { text: 'Failed, retrying', tone: 'bad' }
   return deliveryChips[state] ?? { text: state, tone: 'neutral' }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
+import type { WebhookDelivery } from '../../../../web/dashboard/api/answers.ts'
 import {
-  type Delivery,
   deliveryChip,
   describeFailure,
   findLastAttempted,
@@ -11,7 +11,7 @@ import {
   lastPage
 } from '../../../../web/dashboard/web-hooks/hook.ts'
 
-const delivery = (id: number, attemptedAt: number): Delivery => ({
+const delivery = (id: number, attemptedAt: number): WebhookDelivery => ({
   id,
   happened_at: 1,
   triggers: [],
@@ -22,7 +22,9 @@ const delivery = (id: number, attemptedAt: number): Delivery => ({
   error: '',
   duration_ms: 0,
   response: '',
-  next_attempt: 0
+  next_attempt: 0,
+  message_id: '',
+  url: ''
 })
 
 test('the delivery that was attempted last is found among many pending ones', () => {

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 
 import {
   describeProblems,
-  formatLateness
+  formatLateness,
+  type InstallationHealth
 } from '../../../../web/dashboard/installation/installation-status.ts'
 
-const health = { live_state: 'current', postgres: 'up', redis: 'up' }
+const health: InstallationHealth = { live_state: 'current', postgres: 'up', redis: 'up' }
 const queue = { name: 'advance', workers: 1, waiting: 0, delayed: 3, overdue: 0, late_ms: 0 }
 const status = { health, queues: [queue], healthError: '' }
 
@@ -16,7 +17,7 @@ test('there is no problem while everything works or is unknown', () => {
 })
 
 test('a problem is described once, by its cause', () => {
-  const describe = (parts: Partial<typeof health>, healthError = '') =>
+  const describe = (parts: Partial<InstallationHealth>, healthError = '') =>
     describeProblems({ ...status, health: { ...health, ...parts }, healthError })
   const outdated = 'The information shown may be out of date.'
   expect(describe({ redis: 'down', live_state: 'stale' })).toEqual([`Redis is not responding. ${outdated}`])

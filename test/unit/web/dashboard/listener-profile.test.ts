@@ -6,6 +6,7 @@ import { getZoneClock } from '../../../../web/dashboard/ui/time.ts'
 const at = (time: string, total: number, most = total) => ({
   at: Date.parse(time) / 1_000,
   total,
+  unique: total,
   most,
   fewest: 0
 })

@@ -5,6 +5,7 @@ import { dayRange, summarizeSeries, toChartColumns } from '../../../../web/dashb
 const point = (at: number, total: number, most = total + 1, fewest = total - 1) => ({
   at,
   total,
+  unique: total,
   most,
   fewest
 })

@@ -20,15 +20,15 @@ test('a schedule is formatted with joined days, times and dates', () => {
 
 test('the frequency of a playlist follows from its type', () => {
   const playlist = {
-    type: 'default',
-    source: 'songs',
-    remote_type: 'stream',
+    type: 'default' as const,
+    source: 'songs' as const,
+    remote_type: 'stream' as const,
     weight: 5,
     play_per_songs: 0,
     play_per_minutes: 1,
     play_per_hour_minute: 5
   }
-  const types = ['default', 'once_per_x_songs', 'once_per_x_minutes', 'once_per_hour', 'custom']
+  const types = ['default', 'once_per_x_songs', 'once_per_x_minutes', 'once_per_hour', 'custom'] as const
   expect(types.map(type => describeFrequency({ ...playlist, type }))).toEqual([
     'Rotation, weight 5',
     'Never',
