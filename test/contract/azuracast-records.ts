@@ -60,8 +60,9 @@ const azuracastPlaylist: Shape = {
     queue_reset_at: maybeText,
     num_songs: 'integer',
     total_length: 'integer',
+    // Sequential ones also have the link `order`.
     links: {
-      keys: {
+      atLeast: {
         self: url,
         toggle: url,
         clone: url,
