@@ -6,7 +6,8 @@ export function previousPlay({ library, rowsBefore }: Slot): PlayOrRow | null {
   return rowsBefore.at(-1) ?? library.past.plays.at(-1) ?? null
 }
 
-const isSong = ({ isVisible }: PlayOrRow) => isVisible
+/** Whether a play is no jingle. */
+export const isSong = ({ isVisible }: PlayOrRow) => isVisible
 
 /** The last row or play before a slot that is not a jingle: listeners hear it as the previous song. */
 export function previousSong({ library, rowsBefore }: Slot): PlayOrRow | null {

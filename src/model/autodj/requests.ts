@@ -3,6 +3,7 @@ import { checkDue } from './due.ts'
 import { repeatsTooSoon } from './duplicates.ts'
 import { isExpiredRequest, isPlayable, type PendingRequest, type Slot } from './library.ts'
 import { type LogEntry, type RequestObstacle, truncateLog } from './log-entry.ts'
+import { isSong } from './previous-play.ts'
 
 /** The request that plays in a slot, or null and the reason. */
 export function findDueRequest(slot: Slot): { picked: PendingRequest | null; log: LogEntry[] } {
@@ -26,12 +27,16 @@ export function findDueRequest(slot: Slot): { picked: PendingRequest | null; log
   return picked ? { picked, log: [] } : none('too_recent')
 }
 
-/** Whether the rows directly before a slot are as many requests as the station allows in a row. */
+/** Whether the songs directly before a slot are as many requests as the station allows in a row. Jingles do not count. */
 export function isRequestLimitReached({ library, rowsBefore }: Slot): boolean {
   const { consecutiveRequests: limit } = library.rules
   if (limit === 0) return false
-  const rows = [...library.past.plays.slice(-limit), ...rowsBefore.slice(-limit)].slice(-limit)
-  return rows.length === limit && rows.every(row => row.requestId !== null)
+  const songs = rowsBefore.filter(isSong).slice(-limit)
+  for (let index = library.past.plays.length - 1; index >= 0 && songs.length < limit; index--) {
+    const play = library.past.plays[index]
+    if (play && isSong(play)) songs.unshift(play)
+  }
+  return songs.length === limit && songs.every(({ requestId }) => requestId !== null)
 }
 
 /** The decision to play a request. */

@@ -81,6 +81,15 @@ describe('requests in a row', () => {
     expect(dueIn({ requests, plays: two, rules: { consecutiveRequests: 3 } })).toBe(5)
   })
 
+  test('are counted without jingles', () => {
+    const jingle = { ...aPlay(9, ago(1)), isVisible: false }
+    expect(dueIn({ requests, plays: [...two, jingle] })).toBe('run_limit')
+    expect(dueIn({ requests, plays: two }, { rowsBefore: [jingle] })).toBe('run_limit')
+    expect(dueIn({ requests, plays: [two[0] ?? jingle, jingle] }, { rowsBefore: two.slice(1) })).toBe(
+      'run_limit'
+    )
+  })
+
   test('are unlimited with a limit of 0', () => {
     expect(
       dueIn({ requests, plays: [...two, requestPlay(3, ago(1))], rules: { consecutiveRequests: 0 } })
