@@ -661,8 +661,8 @@ describe('the audit log', () => {
 
   test('lists changes newest first, by every filter', async ({ program }) => {
     const id = await seedStation(program.sql)
-    const [station] = await program.sql<{ name: string }[]>`
-      select short_name as name from stations where id = ${id}`
+    const [station] = await program.sql<{ name: string; title: string }[]>`
+      select short_name as name, name as title from stations where id = ${id}`
     const editor = await program.ask('POST', `${path}/api-keys`, {
       body: { name: 'Editor', station_permissions: [{ station: id, permissions: ['administer all'] }] }
     })
@@ -680,10 +680,13 @@ describe('the audit log', () => {
         path: one,
         record: 'Playlist',
         record_id: String(made.body.id),
+        record_name: 'Nights',
         station_id: id,
-        fields: ['weight']
+        station_name: station?.title,
+        fields: ['weight'],
+        changes: { weight: { from: 3, to: 7 } }
       },
-      expect.objectContaining({ method: 'POST', fields: ['name'] })
+      expect.objectContaining({ method: 'POST', fields: ['name'], changes: { name: { to: 'Nights' } } })
     ])
     const [{ at }] = entries
     const count = async (query: string) => {

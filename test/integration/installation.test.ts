@@ -353,7 +353,7 @@ describe('the state of the installation', () => {
       identifier: String(field.id),
       targetClass: null,
       target: null,
-      changes: expect.arrayContaining([{ field: 'name', from: '', to: '' }]),
+      changes: expect.arrayContaining([{ field: 'name', from: '', to: 'Mood' }]),
       user: 'Administrator'
     })
     expect((await program.ask('GET', `/api/admin/auditlog?${filter}&end=2020-01-01`)).body).toEqual([])

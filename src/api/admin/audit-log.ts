@@ -32,8 +32,22 @@ const auditEntrySchema = named(
     path: { ...string, description: 'Without the secret of a key.' },
     record: { ...string, examples: ['Playlist'] },
     record_id: { ...string, description: '*: several.' },
+    record_name: { ...string, description: 'The name that the record had.' },
     station_id: { ...int64, description: '0: none.' },
-    fields: { ...arrayOf(string), description: 'Names of the changed fields.' }
+    station_name: { ...string, description: 'The name that the station had.' },
+    fields: { ...arrayOf(string), description: 'Names of the changed fields.' },
+    changes: {
+      type: 'object',
+      additionalProperties: {
+        anyOf: [
+          { const: 'changed' },
+          { type: 'object', properties: { from: {}, to: {} }, additionalProperties: false }
+        ]
+      },
+      description:
+        'The values of fields before (from) and after the change (to). changed: a secret, or a value that is not kept. Together at most 8 KiB; a shortened value is text that ends with ….',
+      examples: [{ weight: { from: 3, to: 7 }, password: 'changed' }]
+    }
   })
 )
 
@@ -103,7 +117,8 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
       expand: page => sql`
         select id, floor(extract(epoch from at))::bigint as at,
           jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
-          coalesce(station_id, 0) as station_id, fields
+          coalesce(record_name, '') as record_name, coalesce(station_id, 0) as station_id,
+          coalesce(station_name, '') as station_name, fields, coalesce(changes, '{}') as changes
         from (${page}) audit_log`,
       matching: entries
     }

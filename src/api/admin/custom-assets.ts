@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { boolean, exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -59,7 +60,7 @@ async function storeAsset(
       insert into custom_assets (type, content_type, hash, bytes) values (${type}, ${contentType}, ${hash}, ${bytes})
       on conflict (type) do update
       set content_type = excluded.content_type, hash = excluded.hash, bytes = excluded.bytes`
-    await recordAudit(tx, request, { record: 'CustomAsset', id: type, fields: ['file'] })
+    await recordAudit(tx, request, { record: 'CustomAsset', id: type, changes: changed('file') })
   })
   settings.forget()
 }

@@ -8,6 +8,7 @@ import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { maySeeDrafts } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
@@ -160,20 +161,20 @@ async function insert(tx: Tx, request: ApiRequest, id: string, article: Article)
   const [row] = await tx<ArticleRow[]>`
     insert into news ${tx({ article_id: id, ...article })} returning ${columns(tx)}`
   if (!row) throw new Error('insert returned no row')
-  await recordAudit(tx, request, { record: 'Article', id, fields: Object.keys(article) })
+  await recordAudit(tx, request, { record: 'Article', id, changes: changed(...Object.keys(article)) })
   return row
 }
 
 async function update(tx: Tx, request: ApiRequest, before: ArticleRow, values: Partial<Article>) {
   const { article_id: id } = before
-  const changed = Object.fromEntries(
+  const different = Object.fromEntries(
     Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, Reflect.get(before, name)))
   )
-  const names = Object.keys(changed)
+  const names = Object.keys(different)
   if (names.length === 0) return before
   const [row] = await tx<ArticleRow[]>`
-    update news set ${tx(changed)}, updated_at = now() where article_id = ${id} returning ${columns(tx)}`
-  await recordAudit(tx, request, { record: 'Article', id, fields: names })
+    update news set ${tx(different)}, updated_at = now() where article_id = ${id} returning ${columns(tx)}`
+  await recordAudit(tx, request, { record: 'Article', id, changes: changed(...names) })
   return row
 }
 

@@ -6,6 +6,7 @@ import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { visibleSources } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
@@ -115,7 +116,7 @@ const create = apiRoute('POST', path, write, {
         insert into notifications ${tx(values)} returning ${columns(tx)}`
       if (!notification) throw new Error('insert returned no row')
       const id = notification.notification_id
-      await recordAudit(tx, request, { record: 'Notification', id, fields: Object.keys(values) })
+      await recordAudit(tx, request, { record: 'Notification', id, changes: changed(...Object.keys(values)) })
       return successReply({ notification })
     })
   }
@@ -172,7 +173,8 @@ const mark = apiRoute('PUT', `${path}/:notification_id`, write, {
         update notifications set read_at = ${isRead ? tx`now()` : null}
         where notification_id = ${id} and ${visible(tx, request)} and not ${hasReadState(tx, isRead)}`
       const notification = await find(tx, request, id)
-      if (count > 0) await recordAudit(tx, request, { record: 'Notification', id, fields: ['is_read'] })
+      if (count > 0)
+        await recordAudit(tx, request, { record: 'Notification', id, changes: changed('is_read') })
       return successReply({ notification })
     })
   }
@@ -236,7 +238,8 @@ const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
           ? tx`true`
           : hasReadState(tx, isRead)
       const { count } = await tx`delete from notifications where ${which} and ${visible(tx, request)}`
-      if (count > 0) await recordAudit(tx, request, { record: 'Notification', id: '*', fields: names })
+      if (count > 0)
+        await recordAudit(tx, request, { record: 'Notification', id: '*', changes: changed(...names) })
       return successReply({ deleted: count })
     })
   }

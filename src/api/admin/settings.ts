@@ -10,6 +10,7 @@ import {
 import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import type { RecordName } from '../core/record-names.ts'
 import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
@@ -144,17 +145,21 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
           ...findRetentionProblems(values)
         ])
         await services.sql.begin(async tx => {
-          let changed: string[] = []
+          let names: string[] = []
           await changeInstallationSettings(tx, before => {
             const shown = withRetention(before, services)
             const entries = Object.entries(values).filter(
               ([name, value]) => Reflect.get(shown, name) !== value
             )
-            changed = entries.map(([name]) => name)
+            names = entries.map(([name]) => name)
             return Object.fromEntries(entries)
           })
-          if (changed.length > 0)
-            await recordAudit(tx, request, { record: 'Settings', id: 'installation', fields: changed })
+          if (names.length > 0)
+            await recordAudit(tx, request, {
+              record: 'Settings',
+              id: 'installation',
+              changes: changed(...names)
+            })
         })
         services.settings.forget()
         return actionReply('Record updated successfully.')

@@ -61,6 +61,7 @@ export const sftpUsers = resource({
       about: 'OpenSSH public keys, one per line; other lines are comments.'
     })
   },
+  label: 'username',
   search: ['username'],
   sort: ['id', 'username'],
   order: 'username',

@@ -10,6 +10,7 @@ import {
   maskedAddress,
   secret,
   text,
+  unaudited,
   webAddress
 } from '../../model/fields/field.ts'
 import { isInsideRoots } from '../../platform/runtime/contained-files.ts'
@@ -59,7 +60,7 @@ export const storageLocations = resource({
       about: 'The folder.',
       example: '/srv/radio/media'
     }),
-    s3CredentialKey: text({ max: 255, fallback: '', about: 'The access key.' }),
+    s3CredentialKey: unaudited(text({ max: 255, fallback: '', about: 'The access key.' })),
     s3CredentialSecret: secret({ max: 255, about: 'The secret of the access key.' }),
     s3Region: text({ max: 150, fallback: '', about: 'The region.', example: 'eu-central-1' }),
     s3Version: text({ max: 150, fallback: 'latest', about: 'The version of the API.' }),
@@ -67,7 +68,7 @@ export const storageLocations = resource({
     s3Endpoint: maskedAddress(
       webAddress({ max: 255, about: 'The URL of a server other than that of Amazon.' })
     ),
-    dropboxAppKey: text({ max: 50, fallback: '', about: 'The key of the app.' }),
+    dropboxAppKey: unaudited(text({ max: 50, fallback: '', about: 'The key of the app.' })),
     dropboxAppSecret: secret({ max: 150, about: 'The secret of the app.' }),
     dropboxAuthToken: secret({ max: 255, about: 'The access token.' }),
     sftpHost: text({ max: 255, fallback: '', isTrimmed: true, about: 'The server.' }),
@@ -93,6 +94,7 @@ export const storageLocations = resource({
       about: 'Names of the stations that use it.'
     })
   },
+  label: 'path',
   search: ['path', 's3Bucket'],
   sort: ['id', 'type', 'path'],
   filters: ['type'],

@@ -4,6 +4,7 @@ import { type Dialect, dialects } from '../../model/station/dialect.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
@@ -133,7 +134,7 @@ const create = apiRoute('POST', path, access, {
       const id = await storeKey(tx, key, parsed.key)
       const [stored] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${id}`
       if (!stored) throw new Error('insert returned no row')
-      await recordAudit(tx, request, { record: 'ApiKey', id: stored.id, fields: parsed.fields })
+      await recordAudit(tx, request, { record: 'ApiKey', id: stored.id, changes: changed(...parsed.fields) })
       return stored
     })
     return successReply({ key, api_key: renderKey(row) })
@@ -155,7 +156,7 @@ const revoke = apiRoute('POST', `${path}/revoke/:key`, access, {
       if (found.revoked_at !== 0) return found
       await assertNotLastAdministrator(tx, found.id)
       await tx`update api_keys set revoked_at = now() where id = ${found.id}`
-      await recordAudit(tx, request, { record: 'ApiKey', id: found.id, fields: ['revoked_at'] })
+      await recordAudit(tx, request, { record: 'ApiKey', id: found.id, changes: changed('revoked_at') })
       const [revoked] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${found.id}`
       return revoked ?? found
     })

@@ -1,5 +1,6 @@
 import type { AudioSlot } from '../../library/uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -35,7 +36,7 @@ function fallbackOf(request: ApiRequest): AudioSlot {
         { name: string }[]
       >`select fallback_path as name from stations where id = ${id}`
       await tx`update stations set fallback_path = ${name} where id = ${id}`
-      await recordAudit(tx, request, { record: 'Station', id, fields: ['fallback'] })
+      await recordAudit(tx, request, { record: 'Station', id, changes: changed('fallback') })
       return station?.name ?? ''
     }
   }

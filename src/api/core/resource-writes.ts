@@ -11,6 +11,7 @@ import type { Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
 import { acceptBody, assertNoProblems, mergeProblems, problemsIn } from './accept.ts'
 import { recordAudit } from './audit.ts'
+import { auditChanges, findChanged } from './audited-changes.ts'
 import type { Reads } from './resource-reads.ts'
 import {
   type Deletion,
@@ -34,7 +35,7 @@ export function openWrites<F extends Fields>(
   hooks: ResourceHooks<F>,
   { find, read }: Reads<F>
 ) {
-  const { table, fields } = resource
+  const { table, fields, label } = resource
   const writable = Object.keys(fields).filter(name => fields[name]?.kind !== 'read-only')
   const unstored = writable.filter(name => !fields[name]?.isStored)
   const creationValidator = bodyValidator(fields)
@@ -55,7 +56,7 @@ export function openWrites<F extends Fields>(
     }
     const id = await translateErrors(problems, () =>
       runCreation(call, insert, (tx, change, inserted) =>
-        finish(request, { ...record, tx, change }, inserted, changedFields(values, null))
+        finish(request, { ...record, tx, change }, inserted, findChanged(fields, null, values))
       )
     )
     await publishWrite(call, id)
@@ -76,7 +77,7 @@ export function openWrites<F extends Fields>(
         const write = { tx, change, services, station, before, values, sent, reveal: {} }
         const late = [...early, ...((await hooks.beforeWrite?.(write)) ?? [])]
         assertNoProblems(mergeProblems(problems, [...fixedProblems(values, before), ...late]))
-        const changed = changedFields(values, before)
+        const changed = findChanged(fields, before, values)
         if (changed.length === 0) return false
         const row = toColumns(tx, values)
         await Promise.all([
@@ -99,7 +100,7 @@ export function openWrites<F extends Fields>(
         assertNoProblems((await hooks.beforeWrite?.(deletion)) ?? [])
         // `beforeWrite` marks a station as deleted. Its rows are deleted later, in batches.
         if (!isStations(resource)) await tx`delete from ${tx(table)} where id = ${id}`
-        await finish(request, deletion, id, [])
+        await finish(request, deletion, id, findChanged(fields, before, null))
       })
     )
     await publishWrite(call, id)
@@ -124,10 +125,16 @@ export function openWrites<F extends Fields>(
     id: number,
     changed: readonly string[]
   ): Promise<void> {
+    const { before, values } = write
     await Promise.all([
       hooks.afterWrite?.(write, id),
       markToPublish(resource, write.tx, write.change),
-      recordAudit(write.tx, request, { record: resource.name, id, fields: changed })
+      recordAudit(write.tx, request, {
+        record: resource.name,
+        id,
+        name: String((values ?? before)?.[label] ?? ''),
+        changes: auditChanges(fields, before, values, changed)
+      })
     ])
   }
 
@@ -153,10 +160,6 @@ export function openWrites<F extends Fields>(
     return writable
       .filter(name => fields[name]?.isFixed && !isDeepStrictEqual(values[name], before[name]))
       .map(name => fieldError(name, 'read_only', 'cannot be changed.'))
-  }
-
-  function changedFields(values: Values, before: StoredRecord<F> | null): string[] {
-    return writable.filter(name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback))
   }
 
   /** Returns the values with new secrets sealed or hashed. Slow, so it runs before the transaction. */

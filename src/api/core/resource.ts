@@ -21,6 +21,8 @@ export interface ResourceBase {
   readonly paths: { readonly list: string; readonly one: string }
   readonly access: { readonly read: Permission; readonly write: Permission }
   readonly fields: Fields
+  /** The field by which people know a record. */
+  readonly label: string
   /** Unique constraints, and the field of each. */
   readonly unique?: Readonly<Record<string, string>>
   /**
@@ -36,6 +38,7 @@ export interface ResourceBase {
  */
 export interface Resource<F extends Fields> extends ResourceBase {
   readonly fields: F
+  readonly label: keyof F & string
   /** The fields that `searchPhrase` searches, that `sort` may name, and that filter the list. */
   readonly search: readonly (keyof F & string)[]
   readonly sort: readonly ((keyof F & string) | 'id')[]

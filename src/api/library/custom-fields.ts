@@ -34,6 +34,7 @@ export const customFields = resource({
       example: 'mood'
     })
   },
+  label: 'name',
   search: ['name', 'short_name'],
   sort: ['id', 'name', 'short_name'],
   order: 'name',

@@ -13,6 +13,7 @@ import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import { toStoredTarget } from '../../stores/db/library/stored-names.ts'
 import { allows } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
@@ -271,7 +272,8 @@ async function listSongs(
           and playlist_id <> all(${[...playlists]}::bigint[])`
     for (const id of playlists) await appendEntries(tx, id, countOccurrences(ids))
     await applyFolders(tx, { stationId, mediaIds: ids })
-    for (const id of ids) await recordAudit(tx, request, { record: 'StationFile', id, fields: ['playlists'] })
+    for (const id of ids)
+      await recordAudit(tx, request, { record: 'StationFile', id, changes: changed('playlists') })
     await refillQueue(change)
     return present
   })
@@ -317,7 +319,7 @@ async function readFileAgain(
   const file = storedPath(song.path, action.media.folder)
   if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
   return reprocessSong(action.services, { ...action, song, file, replacesCorrections }, tx =>
-    recordAudit(tx, action.request, { record: 'StationFile', id: song.id, fields: ['file'] })
+    recordAudit(tx, action.request, { record: 'StationFile', id: song.id, changes: changed('file') })
   )
 }
 

@@ -135,6 +135,7 @@ export const files = resource({
     custom_fields: { ...customFieldsField, isStored: false },
     extra_metadata: { ...extraMetadataField, isStored: false }
   },
+  label: 'title',
   search: ['title', 'artist', 'album', 'path'],
   sort: ['id', 'path', 'title', 'artist', 'album', 'genre'],
   order: 'path',

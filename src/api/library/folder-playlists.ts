@@ -9,6 +9,7 @@ import {
   maxFoldersOfPlaylist
 } from '../../stores/db/library/playlist-folders.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import type { FileAction } from './file-selection.ts'
 import { folderPrefix } from './media-paths.ts'
 
@@ -47,7 +48,7 @@ export async function setFolderPlaylists(
     for (const { id } of removed) await applyFolders(tx, { stationId, playlistId: id })
     for (const id of playlistIds) await assignToPlaylist(change, id, [folder], 'playlists')
     for (const id of [...removed.map(playlist => playlist.id), ...playlistIds])
-      await recordAudit(tx, request, { record: 'Playlist', id, fields: ['folders'] })
+      await recordAudit(tx, request, { record: 'Playlist', id, changes: changed('folders') })
     await refillQueue(change)
   })
 }

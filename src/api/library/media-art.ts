@@ -4,6 +4,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { withCorrectedCover } from '../../stores/db/library/corrections.ts'
 import { createArtwork, insertArtwork } from '../../stores/db/library/media-rows.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { hasMediaName, parseMediaName } from './media-name.ts'
@@ -27,7 +28,7 @@ async function storeCover(
     if (!media) throw new ApiError('not-found')
     const { id } = media
     await markPartsOf(change, id)
-    await recordAudit(tx, request, { record: 'StationFile', id, fields: ['art'] })
+    await recordAudit(tx, request, { record: 'StationFile', id, changes: changed('art') })
   })
 }
 

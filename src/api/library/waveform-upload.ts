@@ -5,6 +5,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody, parseElements } from '../core/parse.ts'
 import { actionReply, apiRoute, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
@@ -85,7 +86,11 @@ export const waveformUploadRoute = apiRoute(
         { sample_rate, samples_per_pixel, peaks: toPeaks(data) },
         nowMs
       )
-      await recordAudit(sql, request, { record: 'StationFile', id: song.mediaId, fields: ['waveform'] })
+      await recordAudit(sql, request, {
+        record: 'StationFile',
+        id: song.mediaId,
+        changes: changed('waveform')
+      })
       return actionReply('Record updated successfully.')
     }
   }

@@ -3,6 +3,7 @@ import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { stationAction } from '../core/actions.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
@@ -66,7 +67,7 @@ const revokeAll = stationAction('DELETE', path, access, {
   prepare(request) {
     const stationId = stationOf(request).id
     return {
-      audit: { record: 'Station', id: stationId, fields: ['listen_token_generation'] },
+      audit: { record: 'Station', id: stationId, changes: changed('listen_token_generation') },
       message: 'Listen tokens revoked.',
       change: async change => {
         change.send([

@@ -5,6 +5,7 @@ import { effectivePermissionsSchema, readEffectivePermissions } from '../auth/ef
 import { hashPassword, verifyPassword } from '../auth/passwords.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
 import { exactly, ref, string } from '../core/schemas.ts'
@@ -67,7 +68,7 @@ const editMe = apiRoute('PUT', '/api/frontend/account/me', 'any key', {
         update users set email = coalesce(${email ?? null}, email), name = coalesce(${name}, name),
           ${preferenceChanges(tx, values)} updated_at = now()
         where id = ${id}`)
-      await recordAudit(tx, request, { record: 'User', id, fields: Object.keys(values) })
+      await recordAudit(tx, request, { record: 'User', id, changes: changed(...Object.keys(values)) })
     })
     return actionReply('Record updated successfully.')
   }
@@ -123,7 +124,7 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
         where id = ${id} and password_hash is not distinct from ${hash}`
       if (count === 0) throw new ApiError('conflict', 'The password was changed meanwhile.')
       await endSessions(tx, id, sessionId)
-      await recordAudit(tx, request, { record: 'User', id, fields: ['password'] })
+      await recordAudit(tx, request, { record: 'User', id, changes: changed('password') })
     })
     keys.forget(({ user: other }) => other?.id === id)
     return actionReply('Password changed. All other sessions have ended.')

@@ -9,6 +9,7 @@ import { generateToken, parseToken } from '../auth/tokens.ts'
 import { combineRoles } from '../auth/user-grants.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
@@ -135,7 +136,11 @@ const create = apiRoute('POST', '/api/admin/invitations', access, {
           where accepted_at is null and revoked_at is null and expires_at > now()) < ${maxOpen}
         returning id`
       if (!made) throw new ApiError('conflict', `There are ${maxOpen} open invitations: revoke some first.`)
-      await recordAudit(tx, request, { record: 'Invitation', id: made.id, fields: Object.keys(values) })
+      await recordAudit(tx, request, {
+        record: 'Invitation',
+        id: made.id,
+        changes: changed(...Object.keys(values))
+      })
       const [row] = await tx<InviterRow[]>`${selectInvitations(tx)} where id = ${made.id}`
       return {
         ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation: row && renderInvitation(row) }),
@@ -168,7 +173,7 @@ const revoke = apiRoute('DELETE', '/api/admin/invitation/:id', access, {
       if (found.isAccepted) throw new ApiError('conflict', 'The person has joined: remove the user instead.')
       assertMayGrant(request, combineRoles({ roles: await readRoles(tx, found), stations: found.stations }))
       await tx`update invitations set revoked_at = coalesce(revoked_at, now()) where id = ${found.id}`
-      await recordAudit(tx, request, { record: 'Invitation', id: found.id, fields: ['revoked_at'] })
+      await recordAudit(tx, request, { record: 'Invitation', id: found.id, changes: changed('revoked_at') })
     })
     return actionReply('Invitation revoked.')
   }
@@ -304,7 +309,11 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
       const userId = await insertUser(tx, { email, name, roles, stations, hash })
       if (credential) await insertPasskey(tx, userId, credential, '')
       await tx`update invitations set accepted_at = now() where id = ${invitation.id}`
-      await recordAudit(tx, request, { record: 'User', id: userId, fields: ['email', 'name', 'roles'] })
+      await recordAudit(tx, request, {
+        record: 'User',
+        id: userId,
+        changes: changed('email', 'name', 'roles')
+      })
       const session = await startSession(tx, userId, request)
       return signedInReply(tx, request, services, userId, session)
     })

@@ -13,6 +13,7 @@ import {
 } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
@@ -181,7 +182,7 @@ const create = apiRoute('POST', '/api/admin/roles', access, {
         insert into roles (name, permissions, station_permissions)
         values (${values.name}, ${tx.json([...grants.permissions])}, ${storedByStation(tx, grants)}) returning id`)
       const id = made?.id ?? 0
-      await recordAudit(tx, request, { record: 'Role', id, fields: Object.keys(values) })
+      await recordAudit(tx, request, { record: 'Role', id, changes: changed(...Object.keys(values)) })
       return json(renderRole(await readRole(tx, { ...request, params: { id: String(id) } }), config.BASE_URL))
     })
   }
@@ -214,7 +215,11 @@ const edit = apiRoute('PUT', '/api/admin/role/:id', access, {
         update roles set name = ${values.name ?? before.name}, permissions = ${tx.json([...grants.permissions])},
           station_permissions = ${storedByStation(tx, grants)}
         where id = ${before.id}`)
-      await recordAudit(tx, request, { record: 'Role', id: before.id, fields: Object.keys(values) })
+      await recordAudit(tx, request, {
+        record: 'Role',
+        id: before.id,
+        changes: changed(...Object.keys(values))
+      })
     })
     keys.forget(({ user }) => Boolean(user))
     return actionReply('Record updated successfully.')

@@ -5,6 +5,7 @@ import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { keyIdentifierPattern, generateKey, storeKey } from '../auth/keys.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseId } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
@@ -107,7 +108,7 @@ export async function createUserKey(
     expiresAt: expiresAt === 0 ? null : new Date(expiresAt * 1_000),
     userId
   })
-  await recordAudit(tx, request, { record: 'ApiKey', id: id ?? 0, fields: ['name', 'expires_at'] })
+  await recordAudit(tx, request, { record: 'ApiKey', id: id ?? 0, changes: changed('name', 'expires_at') })
   const [row] = await tx<UserKeyRow[]>`${selectUserKeys(tx)} where k.id = ${id}`
   if (!row) throw new Error('insert returned no row')
   return { key, row }
@@ -119,6 +120,6 @@ export async function revokeUserKey(tx: Tx, request: ApiRequest, userId: number)
     update api_keys k set revoked_at = now()
     where ${userKeyCondition(tx, request)} and k.user_id = ${userId} and k.revoked_at is null returning k.id`
   if (!revoked) throw new ApiError('not-found')
-  await recordAudit(tx, request, { record: 'ApiKey', id: revoked.id, fields: ['revoked_at'] })
+  await recordAudit(tx, request, { record: 'ApiKey', id: revoked.id, changes: changed('revoked_at') })
   return revoked.id
 }

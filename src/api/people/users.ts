@@ -5,6 +5,7 @@ import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
@@ -132,7 +133,7 @@ const create = apiRoute('POST', '/api/admin/users', access, {
     return changePeople(sql, async tx => {
       await readNewGrants(tx, request, values)
       const id = await insertUser(tx, { ...values, hash })
-      await recordAudit(tx, request, { record: 'User', id, fields: Object.keys(values) })
+      await recordAudit(tx, request, { record: 'User', id, changes: changed(...Object.keys(values)) })
       return json(await readUser(tx, id, request, config.BASE_URL))
     })
   }
@@ -228,7 +229,7 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
         where id = ${id}`)
       await setRoles(tx, id, granted.roles)
       if (hash !== null) await endSessions(tx, id)
-      await recordAudit(tx, request, { record: 'User', id, fields: Object.keys(values) })
+      await recordAudit(tx, request, { record: 'User', id, changes: changed(...Object.keys(values)) })
       return id
     })
     keys.forget(({ user }) => user?.id === userId)

@@ -6,6 +6,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
 import {
   actionReply,
@@ -43,7 +44,7 @@ export async function changePlaylist(
     if (!playlist) throw new ApiError('not-found')
     const result = await change(tx, playlist, stationChange)
     await refillQueue(stationChange)
-    await recordAudit(tx, request, { record: 'Playlist', id, fields: [field] })
+    await recordAudit(tx, request, { record: 'Playlist', id, changes: changed(field) })
     return result
   })
   return actionReply(message)

@@ -7,6 +7,7 @@ import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { changePlaylist, playlistAction } from './playlist-actions.ts'
@@ -69,7 +70,7 @@ export async function copyPlaylist(
       from playlist_entries t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null`
   }
-  await recordAudit(tx, request, { record: 'Playlist', id, fields: ['name'] })
+  await recordAudit(tx, request, { record: 'Playlist', id, changes: changed('name') })
   return id
 }
 

@@ -24,6 +24,7 @@ import type { Tx } from '../../stores/db/sql.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { findUrlProblem, parseBody, parseElements, parseId } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
@@ -138,7 +139,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
       if (!playlist) throw new ApiError('not-found')
       const matched = await matchOrAdd(tx, station.id, items, services)
       await appendEntries(tx, playlistId, countOccurrences(matched.flatMap(({ match }) => match ?? [])))
-      await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
+      await recordAudit(tx, request, { record: 'Playlist', id: playlistId, changes: changed('tracks') })
       return matched
     })
     await tryRefillQueue(services, station.id)

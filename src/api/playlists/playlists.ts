@@ -104,6 +104,7 @@ export const playlists = resource({
       { max: 100, items: { type: 'integer' }, about: 'Always empty: podcasts are not supported.' }
     )
   },
+  label: 'name',
   search: ['name'],
   sort: ['id', 'name', 'weight', 'type'],
   order: 'name',

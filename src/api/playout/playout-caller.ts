@@ -8,6 +8,7 @@ import { refuseField } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import {
   actionFields,
@@ -129,7 +130,7 @@ export const playoutKeyRoute = apiRoute(
       const key = randomBytes(24).toString('hex')
       await beginForStation(sql, id, async tx => {
         await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
-        await recordAudit(tx, request, { record: 'Station', id, fields: ['playout_key'] })
+        await recordAudit(tx, request, { record: 'Station', id, changes: changed('playout_key') })
       })
       return json({ ...actionFields('The playout key was replaced.'), playout_key: key })
     }

@@ -16,6 +16,7 @@ import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
@@ -169,7 +170,11 @@ const add = apiRoute('POST', path, 'manage station broadcasting', {
     const fields = [(body.request_id ?? null) === null ? 'media_id' : 'request_id']
     const ids = await changeStation(services, station.id, async change => {
       const added = await addToQueue(change, await findSongs(change, body), body.position ?? null)
-      await Promise.all(added.map(id => recordAudit(change.tx, request, { record: 'QueueItem', id, fields })))
+      await Promise.all(
+        added.map(id =>
+          recordAudit(change.tx, request, { record: 'QueueItem', id, changes: changed(...fields) })
+        )
+      )
       return added
     })
     const rows = await sql<QueueRow[]>`
@@ -213,7 +218,7 @@ const move = stationAction('PUT', `${path}/:id/move`, 'manage station broadcasti
     const id = parseId(request.params['id'])
     const { position: target } = parseBody(movementValidator, request.body)
     return {
-      audit: { record: 'QueueItem', id, fields: ['position'] },
+      audit: { record: 'QueueItem', id, changes: changed('position') },
       message: 'Changes saved successfully.',
       change: change => moveInQueue(change, id, target)
     }

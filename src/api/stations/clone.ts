@@ -11,6 +11,7 @@ import { type HookConfig, isGenerated, isSecret } from '../../webhooks/config.ts
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { recordAudit } from '../core/audit.ts'
+import { auditChanges } from '../core/audited-changes.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionFields, apiRoute, json } from '../core/route.ts'
 import { actionSchema, int64 } from '../core/schemas.ts'
@@ -89,7 +90,11 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
         await copyParts(tx, { from: sourceId, to: station.id }, chosen)
         await addMissingPollRows(tx, station.id)
         change.mark(['station'])
-        await recordAudit(tx, request, { record: 'Station', id: station.id, fields: Object.keys(values) })
+        await recordAudit(tx, request, {
+          record: 'Station',
+          id: station.id,
+          changes: auditChanges(fields, null, values)
+        })
       }
     )
     await publishWrite({ resource: stations, services, request, station: null }, id)

@@ -9,6 +9,7 @@ import {
   maskedAddress,
   problemText,
   text,
+  unaudited,
   webAddress
 } from '../../model/fields/field.ts'
 import type { Fields } from '../../model/fields/field.ts'
@@ -81,7 +82,9 @@ export const hlsStreams = resource({
       example: '/silence.mp3'
     }),
     relay_url: maskedAddress(webAddress({ max: 255, about: 'A stream to relay instead.' })),
-    authhash: text({ max: 255, fallback: '', about: 'The hash that identifies the stream in a directory.' }),
+    authhash: unaudited(
+      text({ max: 255, fallback: '', about: 'The hash that identifies the stream in a directory.' })
+    ),
     max_listener_duration: integer({
       min: 0,
       max: 2_147_483_647,
@@ -95,10 +98,13 @@ export const hlsStreams = resource({
     }),
     autodj_bitrate: integer({ min: 0, max: 10_000, fallback: 128, about: 'kbit/s; ignored for flac.' }),
     custom_listen_url: webAddress({ max: 255, about: 'The URL for listeners, if it is not the path.' }),
-    frontend_config: namedValues({ max: 50, about: 'Settings for the streaming server, stored unchanged.' }),
+    frontend_config: unaudited(
+      namedValues({ max: 50, about: 'Settings for the streaming server, stored unchanged.' })
+    ),
     listeners_unique: listenerCountField('Last count of distinct listeners.'),
     listeners_total: listenerCountField('Last count of listeners.')
   },
+  label: 'name',
   search: ['name', 'display_name'],
   sort: ['id', 'name', 'display_name', 'enable_autodj'],
   order: 'id',

@@ -1,6 +1,7 @@
 import { type AudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -32,7 +33,7 @@ function introOf(request: ApiRequest): AudioSlot {
         select intro_path as name from hls_streams where id = ${id} and station_id = ${stationOf(request).id} for update`
       if (!mount) throw new ApiError('not-found')
       await tx`update hls_streams set intro_path = ${name} where id = ${id}`
-      await recordAudit(tx, request, { record: 'HlsStream', id, fields: ['intro'] })
+      await recordAudit(tx, request, { record: 'HlsStream', id, changes: changed('intro') })
       return mount.name
     }
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { custom, type Field, problemText } from '../../model/fields/field.ts'
+import { custom, type Field, problemText, unaudited } from '../../model/fields/field.ts'
 import { namedValues, type NamedValue } from '../../model/fields/named-values.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
 import { hlsStreamHooks, hlsStreams, streamRoutes } from './hls-streams.ts'
@@ -34,7 +34,7 @@ const configText = custom<NamedValue[]>(
 )
 
 /** Without the default in the schema, which is that of the text. */
-const configField: Field<NamedValue[]> = { ...configText, fallback: [] }
+const configField: Field<NamedValue[]> = unaudited({ ...configText, fallback: [] })
 
 /**
  * The mounts of a station under AzuraCast's paths. They are the records that the interface calls HLS streams: one

@@ -10,6 +10,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { allows } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
@@ -209,7 +210,7 @@ async function updateRemotes(
         on conflict (relay_id, station_id, relayed_mount) where relay_id is not null
         do update set ${tx(row)}`
     mark(['station'])
-    await recordAudit(tx, request, { record: 'Relay', id: relay.id, fields: ['remotes'] })
+    await recordAudit(tx, request, { record: 'Relay', id: relay.id, changes: changed('remotes') })
   })
 }
 

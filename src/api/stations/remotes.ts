@@ -54,6 +54,7 @@ export const remotes = resource({
     listeners_unique: listenerCountField('Last count of distinct listeners.'),
     listeners_total: listenerCountField('Last count of listeners.')
   },
+  label: 'name',
   search: ['name', 'url'],
   sort: ['id', 'name', 'url'],
   order: 'name',

@@ -181,6 +181,7 @@ export const stations = resource({
     recordings_storage_location_id: storageLocation('The location of recordings, type station_recordings.'),
     podcasts_storage_location_id: storageLocation('The location of podcasts, type station_podcasts.')
   },
+  label: 'name',
   search: ['name', 'short_name'],
   sort: ['id', 'name', 'short_name'],
   order: 'name',

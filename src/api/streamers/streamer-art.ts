@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -56,7 +57,7 @@ async function storePicture(
         artwork_hash = ${hash}
       where id = ${id} and station_id = ${stationId}`
     if (count === 0) throw new ApiError('not-found')
-    await recordAudit(tx, request, { record: 'Streamer', id, fields: ['artwork'] })
+    await recordAudit(tx, request, { record: 'Streamer', id, changes: changed('artwork') })
   })
 }
 

@@ -47,6 +47,7 @@ export const streamers = resource({
       about: 'Scheduled times; a list in a body replaces all items.'
     })
   },
+  label: 'streamer_username',
   search: ['streamer_username', 'display_name'],
   sort: ['id', 'streamer_username', 'display_name'],
   order: 'streamer_username',

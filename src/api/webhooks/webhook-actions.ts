@@ -8,6 +8,7 @@ import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
+import { changed } from '../core/audited-changes.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { recordSchema } from '../core/resource-routes.ts'
 import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
@@ -37,7 +38,7 @@ const toggle = apiRoute('PUT', `${path}/toggle`, access, {
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await resetHookFailures(tx, id)
-      await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
+      await recordAudit(tx, request, { record: 'Webhook', id, changes: changed('is_enabled') })
       if (hasListenerTriggers({ is_enabled: true, triggers })) markListenerHooks(change)
       return isEnabled
     })
@@ -77,7 +78,7 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
       const [inserted] = await tx<{ id: number }[]>`insert into webhooks ${tx(row)} returning id`
       if (!inserted) throw new Error('insert gave no row')
       const fields = ['name', 'type', 'is_enabled', 'triggers', 'config']
-      await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, fields })
+      await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, changes: changed(...fields) })
       return { id: inserted.id, made, shown: redactConfig(type, kept, true) }
     })
     const record = await reads.read(services, request, station, copy.id)
@@ -117,7 +118,7 @@ const rotate = apiRoute('POST', `${path}/rotate-secret`, access, {
       await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
       const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
       const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
-      await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
+      await recordAudit(tx, request, { record: 'Webhook', id, changes: changed('config') })
       return json({
         ...actionFields('The signing secret was replaced.'),
         signing_secret: made.find(each => each.key === key)?.value,

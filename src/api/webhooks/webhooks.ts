@@ -1,6 +1,15 @@
 import * as v from 'valibot'
 
-import { choice, fixed, flag, readOnly, listOf, problemText, text } from '../../model/fields/field.ts'
+import {
+  choice,
+  fixed,
+  flag,
+  readOnly,
+  listOf,
+  problemText,
+  text,
+  unaudited
+} from '../../model/fields/field.ts'
 import { namedChanges, type NamedValue, namedValueSchema } from '../../model/fields/named-values.ts'
 import { type Trigger, triggers } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
@@ -27,11 +36,13 @@ import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
 import { hasListenerTriggers, markListenerHooks, resetHookFailures } from './webhook-row.ts'
 
-const configField = namedChanges({
-  max: 50,
-  about: `Settings of its type; a web hook without settings is a draft. ${describeSettings()}`,
-  example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
-})
+const configField = unaudited(
+  namedChanges({
+    max: 50,
+    about: `Settings of its type; a web hook without settings is a draft. ${describeSettings()}`,
+    example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
+  })
+)
 
 /** The web hooks of a station, called on events. */
 export const webhooks = resource({
@@ -62,6 +73,7 @@ export const webhooks = resource({
       about: 'state (active, draft, retired or auto_disabled), and the results of deliveries.'
     })
   },
+  label: 'name',
   search: ['name'],
   sort: ['id', 'name', 'type'],
   order: 'name',

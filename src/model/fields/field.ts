@@ -26,6 +26,8 @@ export interface Field<Value> {
   readonly isFixed: boolean
   /** Whether a secret is stored as a hash, which cannot be turned back, instead of sealed. */
   readonly isHashed?: boolean
+  /** Whether the audit log says only that it changed, as for a secret. */
+  readonly isUnaudited?: boolean
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>
@@ -262,6 +264,9 @@ export function writeOnly<Value>(field: Field<Value>): Field<Value> {
 
 /** Makes a secret one of which only a hash is stored. */
 export const hashed = (field: Field<string>): Field<string> => ({ ...field, isHashed: true })
+
+/** Keeps the values of a field, which may contain secrets, out of the audit log. */
+export const unaudited = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isUnaudited: true })
 
 /** Makes an address private, because it may contain a token: only callers who may set it read it whole. */
 export function maskedAddress(field: Field<string>): Field<string> {

@@ -103,19 +103,45 @@ function secondsOf(day: string, daysLater = 0): number {
   return Math.floor(date.getTime() / 1_000)
 }
 
-const rowView = ({ at, key, method, path, record, record_id: id, station_id: station, fields }: AuditEntry) =>
-  html`<tr class="audit-row">
+function rowView(entry: AuditEntry) {
+  const { at, key, method, path, record, record_id: id, station_id: station, fields } = entry
+  // A server of the former release does not send these.
+  const later: Partial<AuditEntry> = entry
+  const { record_name: name = '', station_name: stationName = '', changes: values = {} } = later
+  const changes = fields.map(field => html`<div>${changeText(field, values[field])}</div>`)
+  return html`<tr class="audit-row">
     <td class="row-time">${time.format(at * 1_000)}</td>
     <td>${key.name}</td>
     <td>
       ${kindNames.get(record) ?? record}
-      ${id === '*' ? '(several)' : id}${station === 0 ? nothing : html`<br /><span class="quiet">Station ${station}</span>`}
-      <p class="narrow quiet">${fields.join(', ')}</p>
+      ${id === '*' ? '(several)' : id}${name === '' ? nothing : ` “${name}”`}${
+        station === 0 || record === 'Station'
+          ? nothing
+          : html`<br /><span class="quiet"
+                >Station ${station}${stationName === '' ? '' : ` “${stationName}”`}</span
+              >`
+      }
+      <div class="narrow quiet">${changes}</div>
       <p class="narrow quiet">${method} ${path}</p>
     </td>
-    <td class="wide">${fields.join(', ')}</td>
+    <td class="wide">${changes}</td>
     <td class="wide quiet">${method} ${path}</td>
   </tr>`
+}
+
+/** `weight: 3 → 7`, or only the name of the field if the values are not known. */
+function changeText(field: string, change: AuditEntry['changes'][string] = 'changed'): string {
+  if (typeof change === 'string') return field
+  const { from, to } = change
+  return `${field}: ${from === undefined ? '' : `${valueText(from)} → `}${valueText(to)}`
+}
+
+const longestValue = 100
+
+function valueText(value: unknown): string {
+  const text = JSON.stringify(value) ?? ''
+  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`
+}
 
 adoptStyles(styles)
 defineElements({ 'audit-page': AuditPage })

@@ -16,6 +16,7 @@ import {
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { recordAudit } from '../../core/audit.ts'
+import { changed } from '../../core/audited-changes.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { actionReply, type ApiRequest, apiRoute, stationOf } from '../../core/route.ts'
 import { int64, ref, string } from '../../core/schemas.ts'
@@ -225,7 +226,7 @@ async function findOrCreate(services: ApiServices, stationId: number, chunk: Chu
 
 async function finish(request: ApiRequest, services: ApiServices, upload: Upload): Promise<Reply> {
   const finished = await finishUpload(services, upload, {
-    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
+    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, changes: changed('file') })
   })
   return storedReply(finished)
 }

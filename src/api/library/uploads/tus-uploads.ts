@@ -24,6 +24,7 @@ import {
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
 import { recordAudit } from '../../core/audit.ts'
+import { changed } from '../../core/audited-changes.ts'
 import { parseTextId } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'
 import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
@@ -269,7 +270,7 @@ const finishedHeaders = (offset: number, finished: FinishedUpload) => ({
 
 const finish = (request: ApiRequest, services: ApiServices, upload: Upload) =>
   finishUpload(services, upload, {
-    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
+    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, changes: changed('file') })
   })
 
 const wrongOffset = (received: number) =>

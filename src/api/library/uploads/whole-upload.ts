@@ -11,6 +11,7 @@ import {
   withUpload
 } from '../../../library/uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
+import { changed } from '../../core/audited-changes.ts'
 import { type ApiRequest, stationOf } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 
@@ -86,7 +87,8 @@ export async function openWholeUpload(
           services,
           { ...held, path: target, playlistIds },
           {
-            recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
+            recordAudit: (tx, id) =>
+              recordAudit(tx, request, { record: 'StationFile', id, changes: changed('file') })
           }
         )
       ),

@@ -1,3 +1,4 @@
+import type { AuditedChange, AuditedChanges } from '../../../core/audited-changes.ts'
 import { arrayOf, exactly, int64, string } from '../../../core/schemas.ts'
 import { isoTime, nullableString } from '../../answer-schema.ts'
 import { replaceRecord, shown } from '../../declare-record.ts'
@@ -11,7 +12,9 @@ type AuditRow = {
   readonly record: string
   readonly record_id: string
   readonly station_id: number
+  readonly station_name: string
   readonly fields: readonly string[]
+  readonly changes: AuditedChanges
 }
 
 const operationsByMethod: Readonly<Record<string, readonly [number, string]>> = {
@@ -23,7 +26,7 @@ const operationsByMethod: Readonly<Record<string, readonly [number, string]>> = 
 /** The names of stations by id. */
 type StationNames = ReadonlyMap<number, string>
 
-/** A change. Its values are not stored. */
+/** A change. */
 export const auditEntry = replaceRecord<AuditRow, StationNames>({
   members: {
     id: shown(int64, ({ id }) => id),
@@ -33,9 +36,12 @@ export const auditEntry = replaceRecord<AuditRow, StationNames>({
     class: shown(string, ({ record }) => record),
     identifier: shown(string, row => row.record_id),
     targetClass: shown(nullableString, row => (row.station_id === 0 ? null : 'Station')),
-    target: shown(nullableString, (row, { facts }) => facts.get(row.station_id) ?? null),
-    changes: shown(arrayOf(exactly({ field: string, from: string, to: string })), ({ fields }) =>
-      fields.map(field => ({ field, from: '', to: '' }))
+    target: shown(
+      nullableString,
+      (row, { facts }) => facts.get(row.station_id) ?? (row.station_name || null)
+    ),
+    changes: shown(arrayOf(exactly({ field: string, from: string, to: string })), ({ fields, changes }) =>
+      fields.map(field => ({ field, ...renderValues(changes[field]) }))
     ),
     user: shown(string, ({ key }) => key.name)
   },
@@ -47,3 +53,14 @@ export const auditEntry = replaceRecord<AuditRow, StationNames>({
 })
 
 const operationOf = (method: string) => operationsByMethod[method] ?? ([2, 'update'] as const)
+
+/** Empty for secrets, and in entries of former releases. */
+function renderValues(change: AuditedChange = 'changed') {
+  const { from, to } = change === 'changed' ? {} : change
+  return { from: renderValue(from), to: renderValue(to) }
+}
+
+function renderValue(value: unknown): string {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
