@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 
+import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { recordAudit } from '../core/audit.ts'
+import { runAction } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { boolean, exactly } from '../core/schemas.ts'
@@ -44,15 +45,19 @@ const read = apiRoute('GET', path, access, {
 /** Replaces a picture; null shows that of the program again. */
 async function storeAsset(
   request: ApiRequest,
-  { sql, settings }: ApiServices,
-  picture: ReceivedPicture | null
-): Promise<void> {
+  services: ApiServices,
+  picture: ReceivedPicture | null,
+  reply: Reply
+): Promise<Reply> {
   const type = parseType(request)
-  await sql.begin(async tx => {
+  const forgetting = () => {
+    services.settings.forget()
+    return reply
+  }
+  return runAction(request, services, async tx => {
     if (picture === null) {
       const { count } = await tx`delete from custom_assets where type = ${type}`
-      if (count > 0) await recordAudit(tx, request, { record: 'CustomAsset', id: type })
-      return
+      return { audit: count > 0 ? [{ record: 'CustomAsset', id: type }] : [], reply: forgetting }
     }
     const { bytes, type: contentType } = picture
     const hash = createHash('sha256').update(bytes).digest('hex')
@@ -60,9 +65,8 @@ async function storeAsset(
       insert into custom_assets (type, content_type, hash, bytes) values (${type}, ${contentType}, ${hash}, ${bytes})
       on conflict (type) do update
       set content_type = excluded.content_type, hash = excluded.hash, bytes = excluded.bytes`
-    await recordAudit(tx, request, { record: 'CustomAsset', id: type, changes: changed('file') })
+    return { audit: [{ record: 'CustomAsset', id: type, changes: changed('file') }], reply: forgetting }
   })
-  settings.forget()
 }
 
 const changes = pictureRoutes({

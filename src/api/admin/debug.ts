@@ -1,11 +1,10 @@
-import { changeStation } from '../../engine/change-station.ts'
 import { publishStation } from '../../engine/publish.ts'
 import { clearQueue } from '../../engine/queue/queue.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
 import { resetPolls } from '../../radio/polls/poll-rows.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute, stationActionRoute } from '../core/actions.ts'
 import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 
@@ -111,18 +110,17 @@ const stations = apiRoute('GET', `${path}/stations`, access, {
   }
 })
 
-const clearStationQueue = apiRoute('PUT', `${stationPath}/clearqueue`, access, {
+const clearStationQueue = stationActionRoute('PUT', `${stationPath}/clearqueue`, access, {
   id: 'clearStationQueue',
   tag,
   summary: 'Remove all songs of the queue; the AutoDJ refills it',
   answer: logResult,
-  async handle(request, services) {
-    const { id } = stationOf(request)
-    await changeStation(services, id, async change => {
-      await clearQueue(change)
-      await recordAudit(change.tx, request, { record: 'Queue', id })
-    })
-    return json(renderLogs([{ message: 'The queue was cleared and planned again.' }]))
+  prepare: request => async change => {
+    await clearQueue(change)
+    return {
+      audit: [{ record: 'Queue', id: stationOf(request).id }],
+      reply: json(renderLogs([{ message: 'The queue was cleared and planned again.' }]))
+    }
   }
 })
 
@@ -142,21 +140,26 @@ const nextSong = apiRoute('PUT', `${stationPath}/nextsong`, access, {
   }
 })
 
-const nowPlaying = apiRoute('PUT', `${stationPath}/nowplaying`, access, {
+const nowPlaying = actionRoute('PUT', `${stationPath}/nowplaying`, access, {
   id: 'refreshNowPlaying',
   tag,
   summary: 'Publish the state of a station again, and poll its streaming servers now',
   answer: logResult,
-  async handle(request, services) {
+  prepare: (request, services) => async tx => {
     const { id } = stationOf(request)
-    await services.sql.begin(tx => resetPolls(tx, id))
-    await publishStation(services, id)
-    return json(
-      renderLogs([
-        { message: 'The state of the station was published again.' },
-        { message: 'Its streaming servers are polled now.' }
-      ])
-    )
+    await resetPolls(tx, id)
+    return {
+      audit: [{ record: 'Station', id }],
+      async reply() {
+        await publishStation(services, id)
+        return json(
+          renderLogs([
+            { message: 'The state of the station was published again.' },
+            { message: 'Its streaming servers are polled now.' }
+          ])
+        )
+      }
+    }
   }
 })
 

@@ -7,8 +7,9 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { maySeeDrafts } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute, type ActionResult } from '../core/actions.ts'
+import type { AuditEntry } from '../core/audit.ts'
+import { auditChanges } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
@@ -86,19 +87,19 @@ const list = listRoute(path, 'any key', {
   }
 })
 
-const create = apiRoute('POST', path, 'administer settings', {
+const create = actionRoute('POST', path, 'administer settings', {
   id: 'createArticle',
   tag,
   summary: 'Create an article; its id is derived from the title',
   body: bodySchema(fields, { readOnly }),
   answer: oneArticle,
-  async handle(request, { sql }) {
+  prepare(request) {
     const values = parseBody(articleValidator, request.body)
-    return sql.begin(async tx => {
+    return async tx => {
       await lockNews(tx)
       const id = await findFreeId(tx, slugify(values.title))
-      return successReply({ article: await insert(tx, request, id, values) })
-    })
+      return describe(null, await insert(tx, id, values))
+    }
   }
 })
 
@@ -115,40 +116,40 @@ const read = apiRoute('GET', `${path}/:article_id`, 'any key', {
   }
 })
 
-const write = apiRoute('PUT', `${path}/:article_id`, 'administer settings', {
+const write = actionRoute('PUT', `${path}/:article_id`, 'administer settings', {
   id: 'editArticle',
   tag,
   summary: 'Change or create an article; omitted fields keep their values, or have the defaults',
   body: bodySchema(fields, { isPartial: true, readOnly }),
   answer: oneArticle,
-  async handle(request, { sql }) {
+  prepare(request) {
     const id = parseArticleId(request)
     const values = parseBody(articleChangesValidator, request.body)
-    return sql.begin(async tx => {
+    return async tx => {
       await lockNews(tx)
       const [before] = await tx<ArticleRow[]>`
         select ${columns(tx)} from news where article_id = ${id} for update`
-      const article = before
-        ? await update(tx, request, before, values)
-        : await insert(tx, request, id, parseBody(articleValidator, request.body))
-      return successReply({ article })
-    })
+      return before
+        ? describe(before, await update(tx, before, values))
+        : describe(null, await insert(tx, id, parseBody(articleValidator, request.body)))
+    }
   }
 })
 
-const remove = apiRoute('DELETE', `${path}/:article_id`, 'administer settings', {
+const remove = actionRoute('DELETE', `${path}/:article_id`, 'administer settings', {
   id: 'deleteArticle',
   tag,
   summary: 'Delete an article',
   answer: successSchema(),
-  async handle(request, { sql }) {
+  prepare(request) {
     const id = parseArticleId(request)
-    await sql.begin(async tx => {
-      const { count } = await tx`delete from news where article_id = ${id}`
-      if (count === 0) throw new ApiError('not-found')
-      await recordAudit(tx, request, { record: 'Article', id })
-    })
-    return successReply()
+    return async tx => {
+      const [article] = await tx<
+        ArticleRow[]
+      >`delete from news where article_id = ${id} returning ${columns(tx)}`
+      if (!article) throw new ApiError('not-found')
+      return { audit: [auditArticle(article, null)], reply: successReply() }
+    }
   }
 })
 
@@ -157,24 +158,31 @@ async function lockNews(tx: Tx): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('cuewire news'))`
 }
 
-async function insert(tx: Tx, request: ApiRequest, id: string, article: Article): Promise<ArticleRow> {
+function auditArticle(before: ArticleRow | null, after: ArticleRow | null): AuditEntry {
+  const { article_id: id = '', title: name = '' } = after ?? before ?? {}
+  return { record: 'Article', id, name, changes: auditChanges(fields, before, after) }
+}
+
+/** The result of a creation (`before` is null) or an update. */
+const describe = (before: ArticleRow | null, article: ArticleRow): ActionResult => ({
+  audit: article === before ? [] : [auditArticle(before, article)],
+  reply: successReply({ article })
+})
+
+async function insert(tx: Tx, id: string, article: Article): Promise<ArticleRow> {
   const [row] = await tx<ArticleRow[]>`
     insert into news ${tx({ article_id: id, ...article })} returning ${columns(tx)}`
   if (!row) throw new Error('insert returned no row')
-  await recordAudit(tx, request, { record: 'Article', id, changes: changed(...Object.keys(article)) })
   return row
 }
 
-async function update(tx: Tx, request: ApiRequest, before: ArticleRow, values: Partial<Article>) {
-  const { article_id: id } = before
-  const different = Object.fromEntries(
+async function update(tx: Tx, before: ArticleRow, values: Partial<Article>): Promise<ArticleRow> {
+  const changed = Object.fromEntries(
     Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, Reflect.get(before, name)))
   )
-  const names = Object.keys(different)
-  if (names.length === 0) return before
-  const [row] = await tx<ArticleRow[]>`
-    update news set ${tx(different)}, updated_at = now() where article_id = ${id} returning ${columns(tx)}`
-  await recordAudit(tx, request, { record: 'Article', id, changes: changed(...names) })
+  if (Object.keys(changed).length === 0) return before
+  const [row = before] = await tx<ArticleRow[]>`
+    update news set ${tx(changed)}, updated_at = now() where article_id = ${before.article_id} returning ${columns(tx)}`
   return row
 }
 

@@ -5,8 +5,9 @@ import { notificationTypes } from '../../stores/db/notifications.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { visibleSources } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute } from '../core/actions.ts'
+import type { AuditEntry } from '../core/audit.ts'
+import { auditChanges, changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
@@ -34,6 +35,14 @@ const filters = queryFilters({
 /** A notification as `columns` selects it. */
 interface NotificationRow {
   readonly notification_id: string
+  readonly title: string
+  readonly [column: string]: unknown
+}
+
+/** The entry of the audit log about a creation (`before` is null) or a deletion (`after` is null). */
+function auditNotification(before: NotificationRow | null, after: NotificationRow | null): AuditEntry {
+  const { notification_id: id = '', title: name = '' } = after ?? before ?? {}
+  return { record: 'Notification', id, name, changes: auditChanges(fields, before, after) }
 }
 
 const columns = (sql: Sql | Tx) => sql`
@@ -103,22 +112,20 @@ const list = listRoute(path, 'view administration', {
 const hasReadState = (sql: Sql | Tx, isRead: boolean): Fragment =>
   isRead ? sql`read_at is not null` : sql`read_at is null`
 
-const create = apiRoute('POST', path, write, {
+const create = actionRoute('POST', path, write, {
   id: 'createNotification',
   tag,
   summary: 'Create a notification for the operators',
   body: bodySchema(fields, { readOnly }),
   answer: oneNotification,
-  async handle(request, { sql }) {
+  prepare(request) {
     const values = parseBody(notificationValidator, request.body)
-    return sql.begin(async tx => {
+    return async tx => {
       const [notification] = await tx<NotificationRow[]>`
         insert into notifications ${tx(values)} returning ${columns(tx)}`
       if (!notification) throw new Error('insert returned no row')
-      const id = notification.notification_id
-      await recordAudit(tx, request, { record: 'Notification', id, changes: changed(...Object.keys(values)) })
-      return successReply({ notification })
-    })
+      return { audit: [auditNotification(null, notification)], reply: successReply({ notification }) }
+    }
   }
 })
 
@@ -159,41 +166,40 @@ async function find(sql: Sql | Tx, request: ApiRequest, id: string): Promise<Not
   return notification
 }
 
-const mark = apiRoute('PUT', `${path}/:notification_id`, write, {
+const mark = actionRoute('PUT', `${path}/:notification_id`, write, {
   id: 'markNotification',
   tag,
   summary: 'Mark a notification as read or unread',
   body: bodySchema(readState, { readOnly }),
   answer: oneNotification,
-  async handle(request, { sql }) {
+  prepare(request) {
     const id = parseNotificationId(request)
     const { is_read: isRead } = parseBody(readStateValidator, request.body)
-    return sql.begin(async tx => {
+    return async tx => {
       const { count } = await tx`
         update notifications set read_at = ${isRead ? tx`now()` : null}
         where notification_id = ${id} and ${visible(tx, request)} and not ${hasReadState(tx, isRead)}`
       const notification = await find(tx, request, id)
-      if (count > 0)
-        await recordAudit(tx, request, { record: 'Notification', id, changes: changed('is_read') })
-      return successReply({ notification })
-    })
+      const changes = { is_read: { from: !isRead, to: isRead } }
+      const entry = { record: 'Notification', id, name: notification.title, changes }
+      return { audit: count > 0 ? [entry] : [], reply: successReply({ notification }) }
+    }
   }
 })
 
-const remove = apiRoute('DELETE', `${path}/:notification_id`, write, {
+const remove = actionRoute('DELETE', `${path}/:notification_id`, write, {
   id: 'deleteNotification',
   tag,
   summary: 'Delete a notification',
   answer: successSchema(),
-  async handle(request, { sql }) {
+  prepare(request) {
     const id = parseNotificationId(request)
-    await sql.begin(async tx => {
-      const { count } = await tx`delete from notifications
-        where notification_id = ${id} and ${visible(tx, request)}`
-      if (count === 0) throw new ApiError('not-found')
-      await recordAudit(tx, request, { record: 'Notification', id })
-    })
-    return successReply()
+    return async tx => {
+      const [removed] = await tx<NotificationRow[]>`
+        delete from notifications where notification_id = ${id} and ${visible(tx, request)} returning ${columns(tx)}`
+      if (!removed) throw new ApiError('not-found')
+      return { audit: [auditNotification(removed, null)], reply: successReply() }
+    }
   }
 })
 
@@ -219,29 +225,28 @@ const bulkSchema = {
   examples: [{ is_read: true }]
 }
 
-const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
+const bulkDelete = actionRoute('POST', `${path}/bulk-delete`, write, {
   id: 'deleteNotifications',
   tag,
   summary: 'Delete visible notifications; the body has exactly one criterion',
   body: bulkSchema,
   answer: successSchema({ deleted: integer }),
-  async handle(request, { sql }) {
+  prepare(request) {
     const values = parseBody(criteriaValidator, request.body)
     const names = Object.keys(values)
     if (names.length !== 1) refuseBody('required', 'The body must have exactly one of ids, is_read and all.')
     if (values.all === false) refuseField('all', 'out_of_range', 'must be true.')
     const isRead = values.is_read ?? values.read
-    return sql.begin(async tx => {
+    return async tx => {
       const which = values.ids
         ? tx`notification_id = any(${values.ids}::text[])`
         : isRead === undefined
           ? tx`true`
           : hasReadState(tx, isRead)
       const { count } = await tx`delete from notifications where ${which} and ${visible(tx, request)}`
-      if (count > 0)
-        await recordAudit(tx, request, { record: 'Notification', id: '*', changes: changed(...names) })
-      return successReply({ deleted: count })
-    })
+      const entry = { record: 'Notification', id: '*', changes: changed(...names) }
+      return { audit: count > 0 ? [entry] : [], reply: successReply({ deleted: count }) }
+    }
   }
 })
 

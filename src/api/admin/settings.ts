@@ -9,12 +9,12 @@ import {
 } from '../../stores/db/installation-settings.ts'
 import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute } from '../core/actions.ts'
+import { auditChanges, type AuditedChanges } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import type { RecordName } from '../core/record-names.ts'
 import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
-import { exactly, int64, named, ref, string } from '../core/schemas.ts'
+import { exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { fixedSettings, type SettingGroup, settingGroups, writableSettings } from './setting-fields.ts'
 
@@ -131,38 +131,38 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       handle: async (_, services) =>
         json(await render(group, await ensureInstallationSettings(services.sql), services))
     }),
-    apiRoute('PUT', path, access, {
+    actionRoute('PUT', path, access, {
       id: `editSettings${suffix}`,
       tag,
       summary: `${about}: change those that the program can change while it runs`,
       ...(record && { bodyRecord: record }),
       body: bodySchema(fields, { isPartial: true, readOnly }),
-      answer: ref('ActionResult'),
-      async handle(request, services) {
+      prepare(request, services) {
         const values: Partial<InstallationSettings> = parseBody(validator, request.body)
         assertNoProblems([
           ...findFixedProblems(group, request.body, services),
           ...findRetentionProblems(values)
         ])
-        await services.sql.begin(async tx => {
-          let names: string[] = []
+        return async tx => {
+          let changes: AuditedChanges = {}
           await changeInstallationSettings(tx, before => {
             const shown = withRetention(before, services)
             const entries = Object.entries(values).filter(
               ([name, value]) => Reflect.get(shown, name) !== value
             )
-            names = entries.map(([name]) => name)
+            const names = entries.map(([name]) => name)
+            changes = auditChanges(fields, { ...shown }, { ...values }, names)
             return Object.fromEntries(entries)
           })
-          if (names.length > 0)
-            await recordAudit(tx, request, {
-              record: 'Settings',
-              id: 'installation',
-              changes: changed(...names)
-            })
-        })
-        services.settings.forget()
-        return actionReply('Record updated successfully.')
+          const isChanged = Object.keys(changes).length > 0
+          return {
+            audit: isChanged ? [{ record: 'Settings', id: 'installation', changes }] : [],
+            reply() {
+              services.settings.forget()
+              return actionReply('Record updated successfully.')
+            }
+          }
+        }
       }
     })
   ]

@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, apiRoute } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { actionReply } from '../core/route.ts'
 
 const timeoutMs = 8_000
 
@@ -23,15 +22,14 @@ const fields = {
 }
 const validator = bodyValidator(fields)
 
-export const testMessageRoute = apiRoute('POST', '/api/admin/send-test-message', 'administer settings', {
+export const testMessageRoute = actionRoute('POST', '/api/admin/send-test-message', 'administer settings', {
   id: 'sendTestMessage',
   tag: 'Settings',
   summary: 'Send a mail, to test SMTP_URL',
   body: bodySchema(fields),
   takesForm: true,
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql, webhookTests }) {
+  async prepare(request, { webhookTests }) {
     const { email } = parseBody(validator, request.body)
     const { mailer } = webhookTests.parts
     if (mailer === null) throw new ApiError('conflict', 'No mail server is configured: SMTP_URL is not set.')
@@ -46,7 +44,9 @@ export const testMessageRoute = apiRoute('POST', '/api/admin/send-test-message',
       const reason = error instanceof Error ? error.message : 'unknown'
       throw new ApiError('invalid', `The mail server refused the message or did not answer: ${reason}`)
     }
-    await recordAudit(sql, request, { record: 'TestMessage', id: 'mail' })
-    return actionReply('Test message sent successfully.')
+    return async () => ({
+      audit: [{ record: 'TestMessage', id: 'mail', name: email }],
+      reply: actionReply('Test message sent successfully.')
+    })
   }
 })

@@ -3,8 +3,8 @@ import { bodySchema } from '../../model/fields/form.ts'
 import { type Dialect, dialects } from '../../model/station/dialect.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute } from '../core/actions.ts'
+import { auditChanges, changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
@@ -118,7 +118,7 @@ const current = apiRoute('GET', `${path}/current`, 'any key', {
   }
 })
 
-const create = apiRoute('POST', path, access, {
+const create = actionRoute('POST', path, access, {
   id: 'createApiKey',
   tag,
   summary: 'Create an API key; only this response contains it',
@@ -127,41 +127,54 @@ const create = apiRoute('POST', path, access, {
     key: { type: 'string', pattern: '^[0-9a-f]{16}:[0-9a-f]{32}$', description: 'Returned once.' },
     api_key: record
   }),
-  async handle(request, { sql }) {
-    const parsed = await parseNewKey(sql, request)
+  async prepare(request, { sql }) {
+    const newKey = await parseNewKey(sql, request)
     const key = generateKey()
-    const row = await sql.begin(async tx => {
-      const id = await storeKey(tx, key, parsed.key)
+    return async tx => {
+      const id = await storeKey(tx, key, newKey)
       const [stored] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${id}`
       if (!stored) throw new Error('insert returned no row')
-      await recordAudit(tx, request, { record: 'ApiKey', id: stored.id, changes: changed(...parsed.fields) })
-      return stored
-    })
-    return successReply({ key, api_key: renderKey(row) })
+      const shown = renderKey(stored)
+      return {
+        audit: [
+          {
+            record: 'ApiKey',
+            id: stored.id,
+            name: stored.name,
+            changes: auditChanges(newKeyBodyFields, null, { ...shown })
+          }
+        ],
+        reply: successReply({ key, api_key: shown })
+      }
+    }
   }
 })
 
-const revoke = apiRoute('POST', `${path}/revoke/:key`, access, {
+const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
   id: 'revokeApiKey',
   tag,
   summary: 'Revoke an API key by its first half, the whole key or its id; idempotent',
   answer: successSchema({ api_key: record }),
   errors: [409],
-  async handle(request, { sql, keys }) {
-    const row = await sql.begin(async tx => {
+  prepare(request, { keys }) {
+    const replyWith = (row: KeyRow) => () => {
+      keys.forget(({ id }) => id === row.id)
+      return successReply({ api_key: renderKey(row) })
+    }
+    return async tx => {
       // Serialized, so that the last two keys with all permissions cannot revoke each other.
       await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
       const found = await findKey(tx, request.params['key'] ?? '')
       if (!mayRevoke(request, found)) throw new ApiError('forbidden')
-      if (found.revoked_at !== 0) return found
+      if (found.revoked_at !== 0) return { audit: [], reply: replyWith(found) }
       await assertNotLastAdministrator(tx, found.id)
       await tx`update api_keys set revoked_at = now() where id = ${found.id}`
-      await recordAudit(tx, request, { record: 'ApiKey', id: found.id, changes: changed('revoked_at') })
-      const [revoked] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${found.id}`
-      return revoked ?? found
-    })
-    keys.forget(({ id }) => id === row.id)
-    return successReply({ api_key: renderKey(row) })
+      const [revoked = found] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${found.id}`
+      return {
+        audit: [{ record: 'ApiKey', id: found.id, name: found.name, changes: changed('revoked_at') }],
+        reply: replyWith(revoked)
+      }
+    }
   }
 })
 

@@ -76,13 +76,10 @@ export const newKeyBodyFields = {
 const newKeyBodyValidator = bodyValidator(newKeyBodyFields)
 
 /**
- * Parses the body for a new key, and the names of the fields that have a value. Throws 400 with all problems,
- * and 403 for permissions that the caller cannot grant.
+ * Parses the body for a new key. Throws 400 with all problems, and 403 for permissions that the caller cannot
+ * grant.
  */
-export async function parseNewKey(
-  sql: Sql,
-  request: ApiRequest
-): Promise<{ readonly key: NewApiKey; readonly fields: readonly string[] }> {
+export async function parseNewKey(sql: Sql, request: ApiRequest): Promise<NewApiKey> {
   const body = parseBody(newKeyBodyValidator, request.body)
   const stationIds = await findStationIds(sql, request, body)
   const byStation = body.station_permissions.map(
@@ -92,11 +89,7 @@ export async function parseNewKey(
   const caller = request.caller?.key
   if (!caller || !mayGrantAll(caller, grants)) throw new ApiError('forbidden')
   const expiresAt = body.expires_at === 0 ? null : new Date(body.expires_at * 1000)
-  const key: NewApiKey = { name: body.name, ...grants, expiresAt, dialect: body.dialect || null }
-  const given = Object.entries(body).filter(([, value]) =>
-    Array.isArray(value) ? value.length > 0 : value !== 0 && value !== ''
-  )
-  return { key, fields: given.map(([name]) => name) }
+  return { name: body.name, ...grants, expiresAt, dialect: body.dialect || null }
 }
 
 /** Finds the stations of a body, in its order. Throws 400 with the problems of stations and expiry. */

@@ -1,6 +1,4 @@
 import type { AudioSlot } from '../../library/uploads/station-audio.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -26,7 +24,7 @@ async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promi
   return station?.name ?? ''
 }
 
-/** The fallback track of the station in the path. A change of it is in the audit log. */
+/** The fallback track of the station in the path. */
 function fallbackOf(request: ApiRequest): AudioSlot {
   const { id } = stationOf(request)
   return {
@@ -36,7 +34,6 @@ function fallbackOf(request: ApiRequest): AudioSlot {
         { name: string }[]
       >`select fallback_path as name from stations where id = ${id}`
       await tx`update stations set fallback_path = ${name} where id = ${id}`
-      await recordAudit(tx, request, { record: 'Station', id, changes: changed('fallback') })
       return station?.name ?? ''
     }
   }
@@ -69,6 +66,7 @@ const routes = audioRoutes({
   remove: { id: 'deleteFallback', summary: 'Remove the fallback track' },
   readName,
   findSlot: fallbackOf,
+  audit: async request => ({ record: 'Station', id: stationOf(request).id, field: 'fallback' }),
   missing: 'The station has no fallback track.'
 })
 

@@ -1,5 +1,5 @@
 import { advancePlay } from '../../engine/advance.ts'
-import { changeStation, type StationChange } from '../../engine/change-station.ts'
+import type { StationChange } from '../../engine/change-station.ts'
 import { addAnnouncedCommand } from '../../engine/playouts/commands.ts'
 import { readRunningServices } from '../../engine/playouts/playout-state.ts'
 import { recordDjDisconnect } from '../../engine/plays/broadcasts.ts'
@@ -8,7 +8,7 @@ import type { Reply } from '../../http/route.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { resetPolls } from '../../radio/polls/poll-rows.ts'
-import { recordAudit } from '../core/audit.ts'
+import { runStationAction } from '../core/actions.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, named, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -60,22 +60,19 @@ async function restartBackend(change: StationChange): Promise<void> {
   await advancePlay(change, { endedShId: play?.id ?? 0, cause: play ? 'skip' : 'wake' })
 }
 
-/** Runs a change of the station and writes the audit entry in the same transaction. */
-async function runChange(
+/** Runs a change of the station. Throws 409 if it is disabled. */
+const runChange = (
   request: ApiRequest,
   services: ApiServices,
   message: string,
   change: (change: StationChange) => Promise<void>
-): Promise<Reply> {
-  const { id } = stationOf(request)
-  await changeStation(services, id, async stationChange => {
-    if (stationChange.station.driver === null)
-      throw new ApiError('conflict', 'The station is disabled: start it first.')
+): Promise<Reply> =>
+  runStationAction(request, services, async stationChange => {
+    const { id, driver } = stationChange.station
+    if (driver === null) throw new ApiError('conflict', 'The station is disabled: start it first.')
     await change(stationChange)
-    await recordAudit(stationChange.tx, request, { record: 'Station', id })
+    return { audit: [{ record: 'Station', id }], reply: actionReply(message) }
   })
-  return actionReply(message)
-}
 
 /** Enables the station, if the clock controls playback. */
 async function enableClock(request: ApiRequest, services: ApiServices): Promise<void> {

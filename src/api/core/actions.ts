@@ -1,35 +1,79 @@
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
+import type { Reply } from '../../http/route.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
-import { actionReply, type ApiRequest, type ApiRoute, apiRoute, type Operation, stationOf } from './route.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, stationOf } from './route.ts'
 import { ref } from './schemas.ts'
+import type { ApiServices } from './services.ts'
+import { beginWrite } from './write-transaction.ts'
 
-interface StationAction extends Omit<Operation, 'answer'> {
-  /** Reads the request before the transaction. May throw `ApiError`. */
-  readonly prepare: (request: ApiRequest) => {
-    readonly audit: AuditEntry
-    /** The message of the response. */
-    readonly message: string
-    readonly change: (change: StationChange) => Promise<unknown>
-  }
+/** What an action did in its transaction. */
+export interface ActionResult {
+  /** Its entries of the audit log; none if nothing has changed. */
+  readonly audit: readonly AuditEntry[]
+  /** A function is called after the commit. */
+  readonly reply: Reply | (() => Reply | Promise<Reply>)
 }
 
-/** A route that changes its station and writes the audit entry in the same transaction. */
-export function stationAction(
+type Work<Subject> = (subject: Subject) => Promise<ActionResult>
+
+type Declared = Parameters<typeof apiRoute>[3]
+
+interface Action<Subject> extends Omit<Declared, 'answer' | 'handle'> {
+  /** The default is the result of an action. */
+  readonly answer?: Declared['answer']
+  /** Reads the request, and does what must not be in a transaction. Returns what to do in it. */
+  readonly prepare: (request: ApiRequest, services: ApiServices) => Work<Subject> | Promise<Work<Subject>>
+}
+
+/** Runs a change in a transaction, which writes its audit entries as well. */
+export async function runAction(request: ApiRequest, services: ApiServices, work: Work<Tx>): Promise<Reply> {
+  const stationId = request.caller?.station?.id ?? null
+  return finish(await beginWrite(services, stationId, async tx => recordResult(tx, request, await work(tx))))
+}
+
+/** Runs a change of the station in the path. */
+export async function runStationAction(
+  request: ApiRequest,
+  services: ApiServices,
+  work: Work<StationChange>
+): Promise<Reply> {
+  return finish(
+    await changeStation(services, stationOf(request).id, async change =>
+      recordResult(change.tx, request, await work(change))
+    )
+  )
+}
+
+/** A route that changes something. */
+export const actionRoute = (
   method: ApiRoute['method'],
   path: string,
   access: ApiRoute['access'],
-  { prepare, ...operation }: StationAction
-): ApiRoute {
-  return apiRoute(method, path, access, {
-    ...operation,
-    answer: ref('ActionResult'),
-    async handle(request, services) {
-      const { audit, message, change } = prepare(request)
-      await changeStation(services, stationOf(request).id, async stationChange => {
-        await change(stationChange)
-        await recordAudit(stationChange.tx, request, audit)
-      })
-      return actionReply(message)
-    }
+  { prepare, answer = ref('ActionResult'), ...declared }: Action<Tx>
+): ApiRoute =>
+  apiRoute(method, path, access, {
+    ...declared,
+    answer,
+    handle: async (request, services) => runAction(request, services, await prepare(request, services))
   })
+
+/** A route that changes what its station shows. */
+export const stationActionRoute = (
+  method: ApiRoute['method'],
+  path: string,
+  access: ApiRoute['access'],
+  { prepare, answer = ref('ActionResult'), ...declared }: Action<StationChange>
+): ApiRoute =>
+  apiRoute(method, path, access, {
+    ...declared,
+    answer,
+    handle: async (request, services) => runStationAction(request, services, await prepare(request, services))
+  })
+
+async function recordResult(tx: Tx, request: ApiRequest, result: ActionResult): Promise<ActionResult> {
+  for (const entry of result.audit) await recordAudit(tx, request, entry)
+  return result
 }
+
+const finish = ({ reply }: ActionResult) => (typeof reply === 'function' ? reply() : reply)

@@ -63,11 +63,17 @@ async function runWrite<Result>(
     assertOpen(request)
     return result
   }
-  if (stationId === null) return services.sql.begin(async tx => run(tx, null))
-  return isChange
+  return isChange && stationId !== null
     ? changeStation(services, stationId, change => run(change.tx, change))
-    : beginForStation(services.sql, stationId, tx => run(tx, null))
+    : beginWrite(services, stationId, tx => run(tx, null))
 }
+
+/** Runs a transaction: if it is one of a station, at most two at a time. */
+export const beginWrite = <Result>(
+  { sql }: Pick<ApiServices, 'sql'>,
+  stationId: number | null,
+  work: (tx: Tx) => Promise<Result>
+) => (stationId === null ? sql.begin(work) : beginForStation(sql, stationId, work))
 
 /** Throws if the client has left: it has seen a failure, so the write must not be committed. */
 function assertOpen(request: ApiRequest): void {

@@ -5,6 +5,8 @@ import {
   storeAudio
 } from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import type { Tx } from '../../stores/db/sql.ts'
+import { type AuditEntry, recordAudit } from '../core/audit.ts'
 import { actionReply, type ApiRequest, type ApiRoute, apiRoute, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -27,6 +29,11 @@ interface AudioRoutesOptions {
   /** Reads the name of the stored file; empty if there is none. Throws 404 for an unknown record. */
   readonly readName: (request: ApiRequest, services: ApiServices) => Promise<string>
   readonly findSlot: (request: ApiRequest) => AudioSlot
+  /** The record whose file it is, and the name of its field in the audit log. */
+  readonly audit: (
+    request: ApiRequest,
+    tx: Tx
+  ) => Promise<Omit<AuditEntry, 'changes'> & { readonly field: string }>
   /** The message of the 404 of a download without a file. */
   readonly missing: string
 }
@@ -42,46 +49,61 @@ export const audioRoutes = ({
   remove,
   readName,
   findSlot,
+  audit,
   missing
-}: AudioRoutesOptions) => [
-  apiRoute('GET', download.path, download.access, {
-    id: download.id,
-    summary: `${download.summary}; ranges are possible`,
-    tag,
-    answer: { type: 'string', format: 'binary' },
-    contentTypes: ['application/octet-stream'],
-    errors: [404, 416],
-    headers: ['range'],
-    async handle(request, services) {
-      const name = await readName(request, services)
-      if (name === '') throw new ApiError('not-found', missing)
-      return sendStoredFile(request, () => openStationFolder(services, stationOf(request).id), name, name)
+}: AudioRoutesOptions) => {
+  const slotOf = (request: ApiRequest): AudioSlot => {
+    const slot = findSlot(request)
+    return {
+      ...slot,
+      async replaceName(tx, name) {
+        const former = await slot.replaceName(tx, name)
+        const { field, ...record } = await audit(request, tx)
+        await recordAudit(tx, request, { ...record, changes: { [field]: { from: former, to: name } } })
+        return former
+      }
     }
-  }),
-  apiRoute('POST', path, write, {
-    id: set.id,
-    summary: `${set.summary} (a form with \`file\`, or the bytes; at most ${maxMebibytes} MiB)`,
-    tag,
-    answer: ref('ActionResult'),
-    errors: [413, 507],
-    isStreamed: true,
-    headers: ['content-type'],
-    async handle(request, services) {
-      // Before the file is received: the record may not exist.
-      await readName(request, services)
-      await withReceivedFile(request, services, maxMebibytes * 2 ** 20, file =>
-        storeAudio(services, stationOf(request).id, findSlot(request), file)
-      )
-      return actionReply('Record updated successfully.')
-    }
-  }),
-  apiRoute('DELETE', path, write, {
-    ...remove,
-    tag,
-    answer: ref('ActionResult'),
-    async handle(request, services) {
-      await removeAudio(services, stationOf(request).id, findSlot(request))
-      return actionReply('Record deleted successfully.')
-    }
-  })
-]
+  }
+  return [
+    apiRoute('GET', download.path, download.access, {
+      id: download.id,
+      summary: `${download.summary}; ranges are possible`,
+      tag,
+      answer: { type: 'string', format: 'binary' },
+      contentTypes: ['application/octet-stream'],
+      errors: [404, 416],
+      headers: ['range'],
+      async handle(request, services) {
+        const name = await readName(request, services)
+        if (name === '') throw new ApiError('not-found', missing)
+        return sendStoredFile(request, () => openStationFolder(services, stationOf(request).id), name, name)
+      }
+    }),
+    apiRoute('POST', path, write, {
+      id: set.id,
+      summary: `${set.summary} (a form with \`file\`, or the bytes; at most ${maxMebibytes} MiB)`,
+      tag,
+      answer: ref('ActionResult'),
+      errors: [413, 507],
+      isStreamed: true,
+      headers: ['content-type'],
+      async handle(request, services) {
+        // Before the file is received: the record may not exist.
+        await readName(request, services)
+        await withReceivedFile(request, services, maxMebibytes * 2 ** 20, file =>
+          storeAudio(services, stationOf(request).id, slotOf(request), file)
+        )
+        return actionReply('Record updated successfully.')
+      }
+    }),
+    apiRoute('DELETE', path, write, {
+      ...remove,
+      tag,
+      answer: ref('ActionResult'),
+      async handle(request, services) {
+        await removeAudio(services, stationOf(request).id, slotOf(request))
+        return actionReply('Record deleted successfully.')
+      }
+    })
+  ]
+}

@@ -272,8 +272,8 @@ async function listSongs(
           and playlist_id <> all(${[...playlists]}::bigint[])`
     for (const id of playlists) await appendEntries(tx, id, countOccurrences(ids))
     await applyFolders(tx, { stationId, mediaIds: ids })
-    for (const id of ids)
-      await recordAudit(tx, request, { record: 'StationFile', id, changes: changed('playlists') })
+    for (const { id, path } of songs.filter(song => present.has(song.id)))
+      await recordAudit(tx, request, { record: 'StationFile', id, name: path, changes: changed('playlists') })
     await refillQueue(change)
     return present
   })
@@ -298,7 +298,7 @@ async function workOn(
     case 'immediate':
       await changeStation(services, stationId, async change => {
         await addToQueue(change, asUnrequested([song.id]), work === 'immediate' ? 1 : null)
-        await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id })
+        await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id, name: song.path })
       })
       return ''
     case 'clear-extra':
@@ -319,7 +319,12 @@ async function readFileAgain(
   const file = storedPath(song.path, action.media.folder)
   if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
   return reprocessSong(action.services, { ...action, song, file, replacesCorrections }, tx =>
-    recordAudit(tx, action.request, { record: 'StationFile', id: song.id, changes: changed('file') })
+    recordAudit(tx, action.request, {
+      record: 'StationFile',
+      id: song.id,
+      name: song.path,
+      changes: changed('file')
+    })
   )
 }
 

@@ -8,7 +8,6 @@ import { ApiError, codeOf, refuseField } from '../../platform/runtime/errors.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import { toStoredTarget } from '../../stores/db/library/stored-names.ts'
 import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json } from '../core/route.ts'
 import { actionProperties, actionSchema, string } from '../core/schemas.ts'
@@ -50,7 +49,12 @@ export async function moveSong(
       const { count } = await tx`
         update media set path = ${target} where id = ${id} and station_id = ${stationId} and path = ${path}`
       if (count === 0) throw new ApiError('not-found')
-      await recordAudit(tx, request, { record: 'StationFile', id, changes: changed('path') })
+      await recordAudit(tx, request, {
+        record: 'StationFile',
+        id,
+        name: target,
+        changes: { path: { from: path, to: target } }
+      })
       const { added, removed } = await applyFolders(tx, { stationId, mediaIds: [id] })
       if (added + removed > 0) await refillQueue(change)
     })

@@ -47,8 +47,11 @@ export async function setFolderPlaylists(
       returning p.id`
     for (const { id } of removed) await applyFolders(tx, { stationId, playlistId: id })
     for (const id of playlistIds) await assignToPlaylist(change, id, [folder], 'playlists')
-    for (const id of [...removed.map(playlist => playlist.id), ...playlistIds])
-      await recordAudit(tx, request, { record: 'Playlist', id, changes: changed('folders') })
+    const ids = [...removed.map(playlist => playlist.id), ...playlistIds]
+    const playlists = await tx<{ id: number; name: string }[]>`
+      select id, name from playlists where id = any(${ids}::bigint[]) order by id`
+    for (const { id, name } of playlists)
+      await recordAudit(tx, request, { record: 'Playlist', id, name, changes: changed('folders') })
     await refillQueue(change)
   })
 }

@@ -1,11 +1,11 @@
-import { changeStation } from '../../engine/change-station.ts'
 import { markPartsOf } from '../../engine/queue/media.ts'
+import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { withCorrectedCover } from '../../stores/db/library/corrections.ts'
 import { createArtwork, insertArtwork } from '../../stores/db/library/media-rows.ts'
-import { recordAudit } from '../core/audit.ts'
+import { runStationAction } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
-import { type ApiRequest, stationOf } from '../core/route.ts'
+import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { hasMediaName, parseMediaName } from './media-name.ts'
 import type { ReceivedPicture } from './picture-body.ts'
@@ -14,21 +14,24 @@ import { pictureRoutes } from './picture-routes.ts'
 async function storeCover(
   request: ApiRequest,
   services: ApiServices,
-  picture: ReceivedPicture | null
-): Promise<void> {
+  picture: ReceivedPicture | null,
+  reply: Reply
+): Promise<Reply> {
   const cover = picture && createArtwork(picture.bytes, picture.type)
   const name = parseMediaName(request.params['art'])
-  await changeStation(services, stationOf(request).id, async change => {
+  return runStationAction(request, services, async change => {
     const { tx, station } = change
     if (cover) await insertArtwork(tx, [cover])
-    const [media] = await tx<{ id: number }[]>`
+    const [media] = await tx<{ id: number; title: string }[]>`
       update media m set artwork_hash = ${cover?.hash ?? null}, ${withCorrectedCover(tx)}
       where ${hasMediaName(tx, { ...name, songId: '' })} and station_id = ${station.id} and remote_playlist_id is null
-      returning id`
+      returning id, title`
     if (!media) throw new ApiError('not-found')
-    const { id } = media
-    await markPartsOf(change, id)
-    await recordAudit(tx, request, { record: 'StationFile', id, changes: changed('art') })
+    await markPartsOf(change, media.id)
+    return {
+      audit: [{ record: 'StationFile', id: media.id, name: media.title, changes: changed('art') }],
+      reply
+    }
   })
 }
 

@@ -2,9 +2,11 @@ import * as v from 'valibot'
 
 import { toCallerError } from '../../library/uploads/media-store.ts'
 import { findStoredFolder, toStoredTarget } from '../../stores/db/library/stored-names.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
+import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, apiRoute } from '../core/route.ts'
-import { ref, string } from '../core/schemas.ts'
+import { actionReply } from '../core/route.ts'
+import { string } from '../core/schemas.ts'
 import { type FileAction, openAction, pathText } from './file-selection.ts'
 import { unassignEmptyFolders } from './folder-playlists.ts'
 import { folderPrefix } from './media-paths.ts'
@@ -25,11 +27,12 @@ export async function isFolder(
 }
 
 /** Makes a folder, which remains while it is empty; does nothing if it exists. */
-export async function makeFolder(
-  { services: { sql }, stationId, media }: FileAction,
-  path: string
-): Promise<void> {
+export async function makeFolder({ services, stationId, media }: FileAction, path: string): Promise<void> {
   await media.files.makeFolder(path)
+  await keepFolder(services.sql, stationId, path)
+}
+
+async function keepFolder(sql: Sql | Tx, stationId: number, path: string): Promise<void> {
   await sql`
     insert into media_folders (station_id, path) select id, ${path} from stations
     where id = ${stationId} and deleted_at is null on conflict do nothing`
@@ -60,26 +63,37 @@ export async function forgetEmptyFolders(action: FileAction, dirs: readonly stri
 }
 
 /** The route that creates a folder. */
-export const createFolder = apiRoute('POST', '/api/station/:station_id/files/mkdir', 'manage station media', {
-  id: 'createFolder',
-  tag: 'Files',
-  summary: 'Create a folder for songs',
-  body: {
-    type: 'object',
-    properties: { currentDirectory: string, name: string },
-    required: ['name']
-  },
-  answer: ref('ActionResult'),
-  errors: [507],
-  async handle(request, services) {
-    const { currentDirectory, name } = parseBody(mkdirBody, request.body)
-    const path = parseTarget(joinFolder(currentDirectory ?? '', name), 'name')
-    try {
-      const action = await openAction(request, services)
-      await makeFolder(action, await toStoredTarget(services.sql, action.stationId, path))
-    } catch (error) {
-      throw toCallerError(error, 'name')
+export const createFolder = actionRoute(
+  'POST',
+  '/api/station/:station_id/files/mkdir',
+  'manage station media',
+  {
+    id: 'createFolder',
+    tag: 'Files',
+    summary: 'Create a folder for songs',
+    body: {
+      type: 'object',
+      properties: { currentDirectory: string, name: string },
+      required: ['name']
+    },
+    errors: [507],
+    async prepare(request, services) {
+      const { currentDirectory, name } = parseBody(mkdirBody, request.body)
+      const target = parseTarget(joinFolder(currentDirectory ?? '', name), 'name')
+      try {
+        const { stationId, media } = await openAction(request, services)
+        const path = await toStoredTarget(services.sql, stationId, target)
+        await media.files.makeFolder(path)
+        return async tx => {
+          await keepFolder(tx, stationId, path)
+          return {
+            audit: [{ record: 'Folder', id: path, name: path }],
+            reply: actionReply('Record created successfully.')
+          }
+        }
+      } catch (error) {
+        throw toCallerError(error, 'name')
+      }
     }
-    return actionReply('Record created successfully.')
   }
-})
+)

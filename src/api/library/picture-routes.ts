@@ -1,3 +1,4 @@
+import type { Reply } from '../../http/route.ts'
 import { actionReply, type ApiRequest, type ApiRoute, apiRoute } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -15,12 +16,13 @@ interface PictureRoutesOptions {
   readonly maxBytes: number
   readonly set: RouteText
   readonly remove: RouteText
-  /** Stores the picture of the record in the path, or removes it (null). Throws 404. */
+  /** Runs an action that stores the picture of the record in the path, or removes it (null). Throws 404. */
   readonly store: (
     request: ApiRequest,
     services: ApiServices,
-    picture: ReceivedPicture | null
-  ) => Promise<void>
+    picture: ReceivedPicture | null,
+    reply: Reply
+  ) => Promise<Reply>
 }
 
 /** The routes that set and remove the picture of a record. */
@@ -33,18 +35,18 @@ export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store 
     byteTypes: pictureBodyTypes,
     isStreamed: true,
     headers: ['content-type'],
-    async handle(request, services) {
-      await store(request, services, await readPicture(request, maxBytes))
-      return actionReply('Record updated successfully.')
-    }
+    handle: async (request, services) =>
+      store(
+        request,
+        services,
+        await readPicture(request, maxBytes),
+        actionReply('Record updated successfully.')
+      )
   }),
   apiRoute('DELETE', path, access, {
     ...remove,
     tag,
     answer: ref('ActionResult'),
-    async handle(request, services) {
-      await store(request, services, null)
-      return actionReply('Record deleted successfully.')
-    }
+    handle: (request, services) => store(request, services, null, actionReply('Record deleted successfully.'))
   })
 ]

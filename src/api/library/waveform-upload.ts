@@ -4,12 +4,12 @@ import { problemText } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody, parseElements } from '../core/parse.ts'
-import { actionReply, apiRoute, stationOf } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { actionReply, stationOf } from '../core/route.ts'
 import { parseMediaName } from './media-name.ts'
+import { readSongNames } from './song-names.ts'
 
 const maxPixels = 2_048
 const count = (max: number) =>
@@ -43,7 +43,7 @@ function toPeaks(data: readonly number[]): Uint8Array {
   return new Uint8Array(Int8Array.from(data, each => Math.round(each * scale)).buffer)
 }
 
-export const waveformUploadRoute = apiRoute(
+export const waveformUploadRoute = actionRoute(
   'POST',
   '/api/station/:station_id/waveform/:media',
   'manage station media',
@@ -69,8 +69,7 @@ export const waveformUploadRoute = apiRoute(
       },
       required: ['sample_rate', 'samples_per_pixel', 'data']
     },
-    answer: ref('ActionResult'),
-    async handle(request, { sql }) {
+    async prepare(request, { sql }) {
       const nowMs = engineTimeMs()
       const name = parseMediaName(request.params['media'])
       const waveform = parseBody(body, request.body)
@@ -80,18 +79,18 @@ export const waveformUploadRoute = apiRoute(
       const song = await findWaveform(sql, stationOf(request).id, { ...name, nowMs })
       if (song === null) throw new ApiError('not-found')
       const { sample_rate, samples_per_pixel } = waveform
-      await replaceWaveform(
-        sql,
-        song.mediaId,
-        { sample_rate, samples_per_pixel, peaks: toPeaks(data) },
-        nowMs
-      )
-      await recordAudit(sql, request, {
-        record: 'StationFile',
-        id: song.mediaId,
-        changes: changed('waveform')
-      })
-      return actionReply('Record updated successfully.')
+      const { mediaId } = song
+      const stored = { sample_rate, samples_per_pixel, peaks: toPeaks(data) }
+      return async tx => {
+        await replaceWaveform(tx, mediaId, stored, nowMs)
+        const names = await readSongNames(tx, tx`select id, id from media where id = ${mediaId}`)
+        return {
+          audit: [
+            { record: 'StationFile', id: mediaId, name: names.get(mediaId), changes: changed('waveform') }
+          ],
+          reply: actionReply('Record updated successfully.')
+        }
+      }
     }
   }
 )

@@ -2,10 +2,10 @@ import { integer, text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { stationAction } from '../core/actions.ts'
+import { stationActionRoute } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listen-tokens'
@@ -60,20 +60,20 @@ const create = apiRoute('POST', path, access, {
   }
 })
 
-const revokeAll = stationAction('DELETE', path, access, {
+const revokeAll = stationActionRoute('DELETE', path, access, {
   id: 'revokeListenTokens',
   tag,
   summary: 'Revoke all listen tokens of the station; their connections are closed within a second',
   prepare(request) {
     const stationId = stationOf(request).id
-    return {
-      audit: { record: 'Station', id: stationId, changes: changed('listen_token_generation') },
-      message: 'Listen tokens revoked.',
-      change: async change => {
-        change.send([
-          change.tx`update stations set listen_token_generation = listen_token_generation + 1 where id = ${stationId}`
-        ])
-        change.mark(['station'])
+    return async change => {
+      change.send([
+        change.tx`update stations set listen_token_generation = listen_token_generation + 1 where id = ${stationId}`
+      ])
+      change.mark(['station'])
+      return {
+        audit: [{ record: 'Station', id: stationId, changes: changed('listen_token_generation') }],
+        reply: actionReply('Listen tokens revoked.')
       }
     }
   }

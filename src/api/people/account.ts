@@ -4,11 +4,11 @@ import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from '../auth/effective-permissions.ts'
 import { hashPassword, verifyPassword } from '../auth/passwords.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
-import { exactly, ref, string } from '../core/schemas.ts'
+import { exactly, string } from '../core/schemas.ts'
 import {
   emailField,
   maxPasswordLength,
@@ -19,7 +19,7 @@ import {
 } from './people.ts'
 import { accountTag, endSessions, signedInUser, userOf } from './sessions.ts'
 import { limitPasswords } from './sign-in.ts'
-import { preferenceChanges, readUser, userFields } from './users.ts'
+import { auditUser, preferenceChanges, readUser, userFields } from './users.ts'
 
 const avatarSchema = exactly({
   url_32: string,
@@ -49,28 +49,28 @@ function renderAvatar(baseUrl: string) {
 const meFields = { email: emailField, name: nameField, ...preferenceFields }
 const meValidator = changesValidator(meFields)
 
-const editMe = apiRoute('PUT', '/api/frontend/account/me', 'any key', {
+const editMe = actionRoute('PUT', '/api/frontend/account/me', 'any key', {
   id: 'editMe',
   tag: accountTag,
   summary:
     'Change the name and the preferences of the user of the request; the email address only with a session',
   body: bodySchema(meFields, { isPartial: true }),
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql }) {
+  prepare(request, { config }) {
     const { id } = userOf(request)
     const values = parseBody(meValidator, request.body)
     const { email, name = null } = values
-    await sql.begin(async tx => {
-      const [before] = await tx<{ email: string }[]>`select email from users where id = ${id} for update`
-      if (email !== undefined && email !== before?.email) signedInUser(request)
+    return async tx => {
+      await tx`select from users where id = ${id} for update`
+      const before = await readUser(tx, id, request, config.BASE_URL)
+      if (email !== undefined && email !== before.email) signedInUser(request)
       await withUniqueEmail(tx`
         update users set email = coalesce(${email ?? null}, email), name = coalesce(${name}, name),
           ${preferenceChanges(tx, values)} updated_at = now()
         where id = ${id}`)
-      await recordAudit(tx, request, { record: 'User', id, changes: changed(...Object.keys(values)) })
-    })
-    return actionReply('Record updated successfully.')
+      const after = await readUser(tx, id, request, config.BASE_URL)
+      return { audit: [auditUser(before, after)], reply: actionReply('Record updated successfully.') }
+    }
   }
 })
 
@@ -96,13 +96,12 @@ const passwordFields = {
 }
 const passwordValidator = bodyValidator(passwordFields)
 
-const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
+const password = actionRoute('PUT', '/api/frontend/account/password', 'any key', {
   id: 'changePassword',
   tag: accountTag,
   summary: 'Set a password; ends all other sessions of the user',
   body: bodySchema(passwordFields),
-  answer: ref('ActionResult'),
-  async handle(request, services) {
+  async prepare(request, services) {
     const { sql, keys } = services
     const { id, sessionId } = signedInUser(request)
     const values = parseBody(passwordValidator, request.body)
@@ -118,16 +117,20 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
       if (!isRight) assertNoProblems([fieldError('current_password', 'wrong', 'is wrong.')])
     }
     const newHash = await hashPassword(values.new_password)
-    await sql.begin(async tx => {
+    return async tx => {
       const { count } = await tx`
         update users set password_hash = ${newHash}, updated_at = now()
         where id = ${id} and password_hash is not distinct from ${hash}`
       if (count === 0) throw new ApiError('conflict', 'The password was changed meanwhile.')
       await endSessions(tx, id, sessionId)
-      await recordAudit(tx, request, { record: 'User', id, changes: changed('password') })
-    })
-    keys.forget(({ user: other }) => other?.id === id)
-    return actionReply('Password changed. All other sessions have ended.')
+      return {
+        audit: [{ record: 'User', id, name: account, changes: changed('password') }],
+        reply() {
+          keys.forget(({ user: other }) => other?.id === id)
+          return actionReply('Password changed. All other sessions have ended.')
+        }
+      }
+    }
   }
 })
 

@@ -8,13 +8,13 @@ import { hashPassword } from '../auth/passwords.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
 import { combineRoles } from '../auth/user-grants.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute } from '../core/actions.ts'
+import { auditChanges, changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 import { exceedsInviter, inviterColumns, inviterOf, type InviterRow } from './inviters.ts'
 import { checkRegistration, insertPasskey, offerRegistration, optionalPasskeyField } from './passkeys.ts'
 import {
@@ -34,7 +34,7 @@ import {
 } from './people.ts'
 import { accountTag, signedInReply, signedInSchema, startSession } from './sessions.ts'
 import { limitAttempts } from './sign-in.ts'
-import { insertUser } from './users.ts'
+import { auditUser, insertUser, readUser } from './users.ts'
 
 const maxHours = 30 * 24
 const maxOpen = 500
@@ -110,21 +110,21 @@ const list = listRoute('/api/admin/invitations', access, {
   }
 })
 
-const create = apiRoute('POST', '/api/admin/invitations', access, {
+const create = actionRoute('POST', '/api/admin/invitations', access, {
   id: 'createInvitation',
   tag,
   summary: 'Invite a person; only this response contains the link, which works once',
   body: bodySchema(fields),
   answer: exactly({ link: { ...string, format: 'uri' }, invitation: record }),
   errors: [409],
-  async handle(request, { sql, config }) {
+  prepare(request, { config }) {
     const values = parseBody(validator, request.body)
     if (values.roles.length === 0) assertNoProblems([fieldError('roles', 'required', 'must not be empty.')])
     const token = generateToken()
     const parsed = parseToken(token)
     if (!parsed) throw new Error('malformed token')
     const inviter = inviterOf(request)
-    return changePeople(sql, async tx => {
+    return changePeople(async tx => {
       const { stations } = await readNewGrants(tx, request, values)
       const [made] = await tx<{ id: number }[]>`
         insert into invitations (identifier, verifier, email, name, roles, stations, invited_by,
@@ -136,15 +136,22 @@ const create = apiRoute('POST', '/api/admin/invitations', access, {
           where accepted_at is null and revoked_at is null and expires_at > now()) < ${maxOpen}
         returning id`
       if (!made) throw new ApiError('conflict', `There are ${maxOpen} open invitations: revoke some first.`)
-      await recordAudit(tx, request, {
-        record: 'Invitation',
-        id: made.id,
-        changes: changed(...Object.keys(values))
-      })
       const [row] = await tx<InviterRow[]>`${selectInvitations(tx)} where id = ${made.id}`
+      if (!row) throw new Error('insert returned no row')
+      const invitation = renderInvitation(row)
       return {
-        ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation: row && renderInvitation(row) }),
-        headers: { 'Cache-Control': 'no-store' }
+        audit: [
+          {
+            record: 'Invitation',
+            id: made.id,
+            name: values.email,
+            changes: auditChanges(fields, null, { ...values, ...invitation })
+          }
+        ],
+        reply: {
+          ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation }),
+          headers: { 'Cache-Control': 'no-store' }
+        }
       }
     })
   }
@@ -158,14 +165,13 @@ interface StoredInvitation {
   readonly stations: readonly number[] | null
 }
 
-const revoke = apiRoute('DELETE', '/api/admin/invitation/:id', access, {
+const revoke = actionRoute('DELETE', '/api/admin/invitation/:id', access, {
   id: 'revokeInvitation',
   tag,
   summary: 'Revoke an invitation that was not accepted; idempotent',
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql }) {
-    await changePeople(sql, async tx => {
+  prepare: request =>
+    changePeople(async tx => {
       const [found] = await tx<(StoredInvitation & { isAccepted: boolean })[]>`
         select id, email, name, roles, stations, accepted_at is not null as "isAccepted"
         from invitations where id = ${parseId(request.params['id'])} for update`
@@ -173,10 +179,11 @@ const revoke = apiRoute('DELETE', '/api/admin/invitation/:id', access, {
       if (found.isAccepted) throw new ApiError('conflict', 'The person has joined: remove the user instead.')
       assertMayGrant(request, combineRoles({ roles: await readRoles(tx, found), stations: found.stations }))
       await tx`update invitations set revoked_at = coalesce(revoked_at, now()) where id = ${found.id}`
-      await recordAudit(tx, request, { record: 'Invitation', id: found.id, changes: changed('revoked_at') })
+      return {
+        audit: [{ record: 'Invitation', id: found.id, name: found.email, changes: changed('revoked_at') }],
+        reply: actionReply('Invitation revoked.')
+      }
     })
-    return actionReply('Invitation revoked.')
-  }
 })
 
 const readRoles = (tx: Tx, { roles }: StoredInvitation) => tx<
@@ -282,7 +289,7 @@ const joinFields = {
 }
 const joinValidator = bodyValidator(joinFields)
 
-const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
+const join = actionRoute('POST', '/api/frontend/account/join', 'public', {
   id: 'acceptInvitation',
   tag: accountTag,
   summary: 'Accept an invitation with a password, a passkey or both: sets the session cookie',
@@ -291,8 +298,8 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
   isSameOriginOnly: true,
   headers: ['cookie'],
   errors: [403, 404, 409, 429],
-  async handle(request, services) {
-    const { sql } = services
+  async prepare(request, services) {
+    const { sql, config } = services
     const { token, email, name, password, passkey } = parseBody(joinValidator, request.body)
     if (password === '' && passkey === null)
       assertNoProblems([fieldError('password', 'required', 'is required without a passkey.')])
@@ -301,7 +308,7 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
     const { id } = await sql.begin(tx => findOpen(tx, token))
     const hash = password === '' ? null : await hashPassword(password)
     const credential = passkey && (await checkRegistration(services, `invitation ${id}`, passkey))
-    return sql.begin(async tx => {
+    return async tx => {
       await lockPeople(tx)
       const invitation = await findOpen(tx, token)
       const roles = (await readRoles(tx, invitation)).map(role => role.id)
@@ -309,14 +316,13 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
       const userId = await insertUser(tx, { email, name, roles, stations, hash })
       if (credential) await insertPasskey(tx, userId, credential, '')
       await tx`update invitations set accepted_at = now() where id = ${invitation.id}`
-      await recordAudit(tx, request, {
-        record: 'User',
-        id: userId,
-        changes: changed('email', 'name', 'roles')
-      })
       const session = await startSession(tx, userId, request)
-      return signedInReply(tx, request, services, userId, session)
-    })
+      const user = await readUser(tx, userId, request, config.BASE_URL)
+      return {
+        audit: [auditUser(null, user, hash === null ? '' : 'password')],
+        reply: await signedInReply(tx, request, services, userId, session)
+      }
+    }
   }
 })
 

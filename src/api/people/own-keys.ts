@@ -1,7 +1,8 @@
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, ref, string } from '../core/schemas.ts'
+import { apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, string } from '../core/schemas.ts'
 import { accountTag, signedInUser, userOf } from './sessions.ts'
 import {
   createUserKey,
@@ -42,35 +43,30 @@ const read = apiRoute('GET', `${onePath}/:id`, 'any key', {
   }
 })
 
-const create = apiRoute('POST', path, 'any key', {
+const create = actionRoute('POST', path, 'any key', {
   id: 'createMyApiKey',
   tag: accountTag,
   summary: 'Create an API key that may always do what its user may do; only this response contains it',
   body: bodySchema(newUserKeyFields),
   answer: exactly({ key: string, ...userKeyFields }),
   errors: [409],
-  async handle(request, { sql, config }) {
+  prepare(request, { config }) {
     const { id: userId } = signedInUser(request)
     const values = parseBody(validator, request.body)
-    const { key, row } = await sql.begin(async tx => {
+    return async tx => {
       await tx`select from users where id = ${userId} for update`
-      return createUserKey(tx, request, userId, values)
-    })
-    const shown = renderUserKey(row, config.BASE_URL + onePath)
-    return { ...json({ key, ...shown }), headers: { 'Cache-Control': 'no-store' } }
+      return createUserKey(tx, userId, config.BASE_URL + onePath, values)
+    }
   }
 })
 
-const revoke = apiRoute('DELETE', `${onePath}/:id`, 'any key', {
+const revoke = actionRoute('DELETE', `${onePath}/:id`, 'any key', {
   id: 'revokeMyApiKey',
   tag: accountTag,
   summary: "Revoke one of the user's own API keys, by its first half or its number",
-  answer: ref('ActionResult'),
-  async handle(request, { sql, keys }) {
+  prepare(request, { keys }) {
     const { id: userId } = signedInUser(request)
-    const revokedId = await sql.begin(tx => revokeUserKey(tx, request, userId))
-    keys.forget(key => key.id === revokedId)
-    return actionReply('Key revoked.')
+    return tx => revokeUserKey(tx, request, keys, { userId, message: 'Key revoked.' })
   }
 })
 

@@ -12,10 +12,10 @@ import { isStoreFault } from '../../platform/runtime/store-errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import { passkeyChallengeKey } from '../../stores/redis/keys.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute } from '../core/actions.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import type { ApiSettings } from '../core/settings.ts'
 import { accountTag, signedInReply, signedInSchema, signedInUser, startSession, userOf } from './sessions.ts'
@@ -26,6 +26,7 @@ export const webauthn = () => import('@simplewebauthn/server')
 
 const challengeTtlSeconds = 300
 const maxPasskeys = 20
+const defaultName = 'Passkey'
 
 /** What a challenge is for: a response to it counts for nothing else. */
 export type ChallengePurpose = 'sign-in' | `user ${number}` | `invitation ${number}`
@@ -94,7 +95,7 @@ export async function insertPasskey(tx: Tx, userId: number, passkey: NewPasskey,
   const [row] = await tx<{ id: number }[]>`
     insert into passkeys (user_id, credential_id, public_key, counter, transports, name)
     select ${userId}::bigint, ${id}, ${Buffer.from(publicKey)}, ${counter}::bigint, ${tx.json([...transports])}::jsonb,
-      ${name || 'Passkey'}
+      ${name || defaultName}
     where (select count(*) from passkeys where user_id = ${userId}) < ${maxPasskeys}
     returning id`.catch((error: unknown) => {
     if (codeOf(error) === '23505') throw new ApiError('conflict', 'This passkey is registered already.')
@@ -288,45 +289,48 @@ const registerFields = {
 }
 const registerValidator = bodyValidator(registerFields)
 
-const register = apiRoute('PUT', registerPath, 'any key', {
+const register = actionRoute('PUT', registerPath, 'any key', {
   id: 'addPasskey',
   tag: accountTag,
   summary: 'Add a passkey',
   body: bodySchema(registerFields),
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, services) {
+  async prepare(request, services) {
     const user = signedInUser(request)
     const { passkey, name } = parseBody(registerValidator, request.body)
     const credential = await checkRegistration(services, `user ${user.id}`, passkey)
-    await services.sql.begin(async tx => {
+    return async tx => {
       const id = await insertPasskey(tx, user.id, credential, name)
-      await recordAudit(tx, request, { record: 'Passkey', id })
-    })
-    return actionReply('Passkey added.')
+      return {
+        audit: [{ record: 'Passkey', id, name: name || defaultName }],
+        reply: actionReply('Passkey added.')
+      }
+    }
   }
 })
 
-const remove = apiRoute('DELETE', `${path}/:id`, 'any key', {
+const remove = actionRoute('DELETE', `${path}/:id`, 'any key', {
   id: 'deletePasskey',
   tag: accountTag,
   summary: 'Remove a passkey; a user without a password keeps the last one',
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql }) {
+  prepare(request) {
     const user = signedInUser(request)
     const id = parseId(request.params['id'])
-    await sql.begin(async tx => {
+    return async tx => {
       await tx`select from users where id = ${user.id} for update`
-      const { count } = await tx`delete from passkeys where id = ${id} and user_id = ${user.id}`
-      if (count === 0) throw new ApiError('not-found')
+      const [removed] = await tx<{ name: string }[]>`
+        delete from passkeys where id = ${id} and user_id = ${user.id} returning name`
+      if (!removed) throw new ApiError('not-found')
       const [canSignIn] = await tx`
         select from users u where id = ${user.id}
           and (password_hash is not null or exists (select from passkeys where user_id = u.id))`
       if (!canSignIn) throw new ApiError('conflict', 'Set a password or add another passkey first.')
-      await recordAudit(tx, request, { record: 'Passkey', id })
-    })
-    return actionReply('Passkey removed.')
+      return {
+        audit: [{ record: 'Passkey', id, name: removed.name }],
+        reply: actionReply('Passkey removed.')
+      }
+    }
   }
 })
 

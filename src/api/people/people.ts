@@ -6,6 +6,7 @@ import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'
+import type { ActionResult } from '../core/actions.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 
@@ -178,9 +179,10 @@ async function hasAdministrator(tx: Sql | Tx): Promise<boolean> {
   return row !== undefined
 }
 
-/** Runs a change of people. Throws 409 if it would leave no administrator where there was one. */
-export async function changePeople<Result>(sql: Sql, change: (tx: Tx) => Promise<Result>): Promise<Result> {
-  const changed = await sql.begin(async tx => {
+/** Changes people in a transaction. Throws 409 if that would leave no administrator where there was one. */
+export const changePeople =
+  (change: (tx: Tx) => Promise<ActionResult>) =>
+  async (tx: Tx): Promise<ActionResult> => {
     await lockPeople(tx)
     const hadAdministrator = await hasAdministrator(tx)
     const result = await change(tx)
@@ -189,10 +191,8 @@ export async function changePeople<Result>(sql: Sql, change: (tx: Tx) => Promise
         'conflict',
         'This is the last administrator: make another user an administrator first.'
       )
-    return { result }
-  })
-  return changed.result
-}
+    return result
+  }
 
 /** Runs a statement that sets an email address. Throws 409 if another user has it. */
 export async function withUniqueEmail<Result>(statement: Promise<Result>): Promise<Result> {

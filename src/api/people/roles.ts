@@ -12,13 +12,14 @@ import {
   stationPermissions
 } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute } from '../core/actions.ts'
+import type { AuditEntry } from '../core/audit.ts'
+import { auditChanges } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import { access, assertMayGrant, changePeople, findUnknownStations, tag } from './people.ts'
 
 function permissionList(names: readonly [Permission, ...Permission[]], about: string) {
@@ -131,14 +132,14 @@ const list = listRoute('/api/admin/roles', access, {
 })
 
 /** Reads a role, and locks it in a transaction. Throws 404. */
-async function readRole(sql: Sql | Tx, request: ApiRequest, lock = sql``): Promise<RoleRow> {
-  const [row] = await sql<RoleRow[]>`${selectRoles(sql)} where id = ${parseId(request.params['id'])} ${lock}`
+async function readRole(sql: Sql | Tx, id: number, lock = sql``): Promise<RoleRow> {
+  const [row] = await sql<RoleRow[]>`${selectRoles(sql)} where id = ${id} ${lock}`
   if (!row) throw new ApiError('not-found')
   return row
 }
 
 async function readChangeable(tx: Tx, request: ApiRequest): Promise<RoleRow> {
-  const row = await readRole(tx, request, tx`for update`)
+  const row = await readRole(tx, parseId(request.params['id']), tx`for update`)
   if (row.builtin !== null)
     throw new ApiError('conflict', 'A role of the program cannot be changed: create one of your own.')
   assertMayGrant(request, row)
@@ -166,7 +167,14 @@ async function readGrants(
   return grants
 }
 
-const create = apiRoute('POST', '/api/admin/roles', access, {
+/** The entry of the audit log about a change of a role; null before a creation, or after a deletion. */
+function auditRole(before: RoleRow | null, after: RoleRow | null): AuditEntry {
+  const { id = 0, name = '' } = after ?? before ?? {}
+  const [from, to] = [before, after].map(row => row && renderRole(row, ''))
+  return { record: 'Role', id, name, changes: auditChanges(fields, from ?? null, to ?? null) }
+}
+
+const create = actionRoute('POST', '/api/admin/roles', access, {
   id: 'createRole',
   tag,
   summary: 'Create a role',
@@ -174,16 +182,15 @@ const create = apiRoute('POST', '/api/admin/roles', access, {
   body: bodySchema(fields, { readOnly: computedFields }),
   answerRecord: 'Role',
   answer: record,
-  async handle(request, { sql, config }) {
+  prepare(request, { config }) {
     const values = parseBody(roleValidator, request.body)
-    return changePeople(sql, async tx => {
+    return changePeople(async tx => {
       const grants = await readGrants(tx, request, values.permissions)
       const [made] = await withUniqueName(tx<{ id: number }[]>`
         insert into roles (name, permissions, station_permissions)
         values (${values.name}, ${tx.json([...grants.permissions])}, ${storedByStation(tx, grants)}) returning id`)
-      const id = made?.id ?? 0
-      await recordAudit(tx, request, { record: 'Role', id, changes: changed(...Object.keys(values)) })
-      return json(renderRole(await readRole(tx, { ...request, params: { id: String(id) } }), config.BASE_URL))
+      const role = await readRole(tx, made?.id ?? 0)
+      return { audit: [auditRole(null, role)], reply: json(renderRole(role, config.BASE_URL)) }
     })
   }
 })
@@ -195,52 +202,48 @@ const read = apiRoute('GET', '/api/admin/role/:id', access, {
   answerRecord: 'Role',
   answer: record,
   handle: async (request, { reads: sql, config }) =>
-    json(renderRole(await readRole(sql, request), config.BASE_URL))
+    json(renderRole(await readRole(sql, parseId(request.params['id'])), config.BASE_URL))
 })
 
-const edit = apiRoute('PUT', '/api/admin/role/:id', access, {
+const edit = actionRoute('PUT', '/api/admin/role/:id', access, {
   id: 'editRole',
   tag,
   summary: 'Change a role; this takes effect for its users within a second',
   bodyRecord: 'Role',
   body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql, keys }) {
+  prepare(request, { keys }) {
     const values = parseBody(roleChangesValidator, request.body)
-    await changePeople(sql, async tx => {
+    return changePeople(async tx => {
       const before = await readChangeable(tx, request)
       const grants = values.permissions ? await readGrants(tx, request, values.permissions) : before
       await withUniqueName(tx`
         update roles set name = ${values.name ?? before.name}, permissions = ${tx.json([...grants.permissions])},
           station_permissions = ${storedByStation(tx, grants)}
         where id = ${before.id}`)
-      await recordAudit(tx, request, {
-        record: 'Role',
-        id: before.id,
-        changes: changed(...Object.keys(values))
-      })
+      return {
+        audit: [auditRole(before, await readRole(tx, before.id))],
+        reply() {
+          keys.forget(({ user }) => Boolean(user))
+          return actionReply('Record updated successfully.')
+        }
+      }
     })
-    keys.forget(({ user }) => Boolean(user))
-    return actionReply('Record updated successfully.')
   }
 })
 
-const remove = apiRoute('DELETE', '/api/admin/role/:id', access, {
+const remove = actionRoute('DELETE', '/api/admin/role/:id', access, {
   id: 'deleteRole',
   tag,
   summary: 'Delete a role that no user has',
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql }) {
-    await changePeople(sql, async tx => {
-      const { id, users } = await readChangeable(tx, request)
-      if (users > 0) throw new ApiError('conflict', 'Users have this role: give them another one first.')
-      await tx`delete from roles where id = ${id}`
-      await recordAudit(tx, request, { record: 'Role', id })
+  prepare: request =>
+    changePeople(async tx => {
+      const role = await readChangeable(tx, request)
+      if (role.users > 0) throw new ApiError('conflict', 'Users have this role: give them another one first.')
+      await tx`delete from roles where id = ${role.id}`
+      return { audit: [auditRole(role, null)], reply: actionReply('Record deleted successfully.') }
     })
-    return actionReply('Record deleted successfully.')
-  }
 })
 
 const storedByStation = (tx: Tx, { stationPermissions: byStation }: Grants) =>

@@ -5,6 +5,7 @@ import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { type DeviceUser, findKnownDevice, renderDeviceCookie } from '../auth/known-devices.ts'
 import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
+import { actionRoute } from '../core/actions.ts'
 import { parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -145,31 +146,44 @@ const signOut = apiRoute('DELETE', '/api/frontend/account/session', 'any key', {
   }
 })
 
-const signOutEverywhere = apiRoute('DELETE', '/api/frontend/account/sessions', 'any key', {
+const signOutEverywhere = actionRoute('DELETE', '/api/frontend/account/sessions', 'any key', {
   id: 'signOutEverywhere',
   tag: accountTag,
   summary: 'Sign out everywhere: end all sessions of the user',
-  answer: ref('ActionResult'),
-  async handle(request, { sql, keys, config }) {
+  prepare(request, { keys, config }) {
     const { id } = signedInUser(request)
-    await endSessions(sql, id)
-    keys.forget(({ user }) => user?.id === id)
-    return signedOutReply(config.BASE_URL)
+    return async tx => {
+      await endSessions(tx, id)
+      return {
+        audit: [{ record: 'Session', id: '*' }],
+        reply() {
+          keys.forget(({ user }) => user?.id === id)
+          return signedOutReply(config.BASE_URL)
+        }
+      }
+    }
   }
 })
 
-const end = apiRoute('DELETE', '/api/frontend/account/session/:id', 'any key', {
+const end = actionRoute('DELETE', '/api/frontend/account/session/:id', 'any key', {
   id: 'endSession',
   tag: accountTag,
   summary: 'End a session of the user',
-  answer: ref('ActionResult'),
-  async handle(request, { sql, keys }) {
+  prepare(request, { keys }) {
     const user = signedInUser(request)
     const id = parseId(request.params['id'])
-    const { count } = await sql`delete from sessions where id = ${id} and user_id = ${user.id}`
-    if (count === 0) throw new ApiError('not-found')
-    keys.forget(key => key.user?.sessionId === id)
-    return actionReply('Session ended.')
+    return async tx => {
+      const [ended] = await tx<{ name: string }[]>`
+        delete from sessions where id = ${id} and user_id = ${user.id} returning user_agent as name`
+      if (!ended) throw new ApiError('not-found')
+      return {
+        audit: [{ record: 'Session', id, name: ended.name }],
+        reply() {
+          keys.forget(key => key.user?.sessionId === id)
+          return actionReply('Session ended.')
+        }
+      }
+    }
   }
 })
 

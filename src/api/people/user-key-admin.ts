@@ -5,11 +5,12 @@ import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
+import { actionRoute } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { exactly, ref, string } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { exactly, string } from '../core/schemas.ts'
 import { assertMayGrant } from './people.ts'
 import {
   createUserKey,
@@ -88,39 +89,35 @@ async function lockNamedUser(tx: Tx, request: ApiRequest, name: number | string)
   return (await lockUser(tx, request, found)) ?? refuseField('user', 'not_found', 'is no user.')
 }
 
-const create = apiRoute('POST', path, access, {
+const create = actionRoute('POST', path, access, {
   id: 'createUserApiKey',
   tag,
   summary: 'Create an API key for a user; only this response contains it',
   body: bodySchema(fields),
   answer: exactly({ key: string, ...userKeyFields }),
   errors: [409],
-  async handle(request, { sql, config }) {
+  prepare(request, { config }) {
     const { user, ...values } = parseBody(validator, request.body)
-    const { key, row } = await sql.begin(async tx =>
-      createUserKey(tx, request, await lockNamedUser(tx, request, user), values)
-    )
-    const shown = renderUserKey(row, config.BASE_URL + onePath)
-    return { ...json({ key, ...shown }), headers: { 'Cache-Control': 'no-store' } }
+    return async tx => {
+      const userId = await lockNamedUser(tx, request, user)
+      return createUserKey(tx, userId, config.BASE_URL + onePath, values)
+    }
   }
 })
 
-const revoke = apiRoute('DELETE', `${onePath}/:id`, access, {
+const revoke = actionRoute('DELETE', `${onePath}/:id`, access, {
   id: 'revokeUserApiKey',
   tag,
   summary: 'Revoke an API key of a user, by its first half or its number',
-  answer: ref('ActionResult'),
-  async handle(request, { sql, keys }) {
-    const revokedId = await sql.begin(async tx => {
+  prepare:
+    (request, { keys }) =>
+    async tx => {
       const [found] = await tx<LockedUser[]>`
         select u.id, ${userGrantColumns(tx)} from ${userKeyRows(tx)} where ${userKeyCondition(tx, request)}`
       const userId = await lockUser(tx, request, found)
       if (userId === null) throw new ApiError('not-found')
-      return revokeUserKey(tx, request, userId)
-    })
-    keys.forget(key => key.id === revokedId)
-    return actionReply('Record deleted successfully.')
-  }
+      return revokeUserKey(tx, request, keys, { userId, message: 'Record deleted successfully.' })
+    }
 })
 
 export const userKeyAdminRoutes = [list, read, create, revoke]

@@ -4,12 +4,13 @@ import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { keyIdentifierPattern, generateKey, storeKey } from '../auth/keys.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import type { ActionResult } from '../core/actions.ts'
+import { type AuditedChanges, changed } from '../core/audited-changes.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseId } from '../core/parse.ts'
-import type { ApiRequest } from '../core/route.ts'
+import { actionReply, type ApiRequest, json } from '../core/route.ts'
 import { exactly, named, string, unixSeconds } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
 import { userSummary, userSummarySchema } from './people.ts'
 
 // API keys that belong to users, and always may do what their users may do.
@@ -50,11 +51,13 @@ export const newUserKeyFields = {
 
 interface UserKeyRow {
   readonly id: string
+  readonly user: { readonly email: string }
+  readonly expires_at: number
   readonly [column: string]: unknown
 }
 
 /** The key in the rows that `selectUserKeys` returns. */
-export const renderUserKey = (row: UserKeyRow, pathOfKey: string) => ({
+export const renderUserKey = (row: { readonly id: string }, pathOfKey: string) => ({
   ...row,
   links: { self: `${pathOfKey}/${row.id}` }
 })
@@ -83,13 +86,16 @@ export async function readUserKey(sql: Sql | Tx, request: ApiRequest, userId: nu
   return row
 }
 
-/** Creates a key of a user, whose row is locked. Throws 400 for a missing name, 409 if there are too many. */
+/**
+ * Creates a key of a user, whose row is locked, and shows it below a path. Throws 400 for a missing name, 409 if there
+ * are too many.
+ */
 export async function createUserKey(
   tx: Tx,
-  request: ApiRequest,
   userId: number,
+  pathOfKey: string,
   { name: given, comment, expires_at: expiresAt }: ValuesOf<typeof newUserKeyFields>
-) {
+): Promise<ActionResult> {
   const name = given || comment
   assertNoProblems([
     ...(name === '' ? [fieldError('name', 'required', 'is required.')] : []),
@@ -108,18 +114,40 @@ export async function createUserKey(
     expiresAt: expiresAt === 0 ? null : new Date(expiresAt * 1_000),
     userId
   })
-  await recordAudit(tx, request, { record: 'ApiKey', id: id ?? 0, changes: changed('name', 'expires_at') })
   const [row] = await tx<UserKeyRow[]>`${selectUserKeys(tx)} where k.id = ${id}`
-  if (!row) throw new Error('insert returned no row')
-  return { key, row }
+  if (!row || id === null) throw new Error('insert returned no row')
+  const { user, expires_at } = row
+  const changes: AuditedChanges = {
+    name: { to: name },
+    expires_at: { to: expires_at },
+    user: { to: user.email }
+  }
+  return {
+    audit: [{ record: 'ApiKey', id, name, changes }],
+    reply: {
+      ...json({ key, ...renderUserKey(row, pathOfKey) }),
+      headers: { 'Cache-Control': 'no-store' }
+    }
+  }
 }
 
-/** Revokes a key that was found by `userKeyCondition`. Returns its number, for the cache of keys. */
-export async function revokeUserKey(tx: Tx, request: ApiRequest, userId: number): Promise<number> {
-  const [revoked] = await tx<{ id: number }[]>`
+/** Revokes a key that was found by `userKeyCondition`. Throws 404 if it is not one of the user. */
+export async function revokeUserKey(
+  tx: Tx,
+  request: ApiRequest,
+  keys: ApiServices['keys'],
+  { userId, message }: { readonly userId: number; readonly message: string }
+): Promise<ActionResult> {
+  const [revoked] = await tx<{ id: number; name: string }[]>`
     update api_keys k set revoked_at = now()
-    where ${userKeyCondition(tx, request)} and k.user_id = ${userId} and k.revoked_at is null returning k.id`
+    where ${userKeyCondition(tx, request)} and k.user_id = ${userId} and k.revoked_at is null returning k.id, k.name`
   if (!revoked) throw new ApiError('not-found')
-  await recordAudit(tx, request, { record: 'ApiKey', id: revoked.id, changes: changed('revoked_at') })
-  return revoked.id
+  const { id, name } = revoked
+  return {
+    audit: [{ record: 'ApiKey', id, name, changes: changed('revoked_at') }],
+    reply() {
+      keys.forget(key => key.id === id)
+      return actionReply(message)
+    }
+  }
 }

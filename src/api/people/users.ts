@@ -4,13 +4,14 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute } from '../core/actions.ts'
+import type { AuditEntry } from '../core/audit.ts'
+import { auditChanges, changed } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { boolean, exactly, int64, named, ref, string, unixSeconds } from '../core/schemas.ts'
+import { boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 import {
   access,
   assertMayGrant,
@@ -119,7 +120,14 @@ const list = listRoute('/api/admin/users', access, {
   }
 })
 
-const create = apiRoute('POST', '/api/admin/users', access, {
+/** The entry of the audit log about a change of a user; null before a creation, or after a deletion. */
+export function auditUser(before: UserRow | null, after: UserRow | null, changedPassword = ''): AuditEntry {
+  const { id = 0, email = '' } = after ?? before ?? {}
+  const secrets = changedPassword === '' ? {} : changed(changedPassword)
+  return { record: 'User', id, name: email, changes: { ...auditChanges(fields, before, after), ...secrets } }
+}
+
+const create = actionRoute('POST', '/api/admin/users', access, {
   id: 'createUser',
   tag,
   summary: 'Create a user with a password; to let the person choose one, create an invitation',
@@ -127,17 +135,19 @@ const create = apiRoute('POST', '/api/admin/users', access, {
   body: bodySchema(fields, { readOnly: computedFields }),
   answerRecord: 'User',
   answer: record,
-  async handle(request, { sql, config }) {
+  async prepare(request, { config }) {
     const values = parseBody(userValidator, request.body)
     const hash = await hashNewPassword(values)
-    return changePeople(sql, async tx => {
+    return changePeople(async tx => {
       await readNewGrants(tx, request, values)
       const id = await insertUser(tx, { ...values, hash })
-      await recordAudit(tx, request, { record: 'User', id, changes: changed(...Object.keys(values)) })
-      return json(await readUser(tx, id, request, config.BASE_URL))
+      const user = await readUser(tx, id, request, config.BASE_URL)
+      return { audit: [auditUser(null, user, passwordChange(hash))], reply: json(user) }
     })
   }
 })
+
+const passwordChange = (hash: string | null) => (hash === null ? '' : 'new_password')
 
 type PasswordFields = Partial<Pick<ValuesOf<typeof fields>, 'new_password' | 'auth_password'>>
 
@@ -205,20 +215,20 @@ async function lockUser(tx: Tx, request: ApiRequest): Promise<LockedUser> {
   return user
 }
 
-const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
+const edit = actionRoute('PUT', '/api/admin/user/:id', access, {
   id: 'editUser',
   tag,
   summary: 'Change a user; roles take effect within a second, a new password ends the sessions',
   bodyRecord: 'User',
   body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql, keys }) {
+  async prepare(request, { keys, config }) {
     const values = parseBody(userChangesValidator, request.body)
     const { email = null, name = null } = values
     const hash = await hashNewPassword(values)
-    const userId = await changePeople(sql, async tx => {
+    return changePeople(async tx => {
       const { id, roleIds, stations } = await lockUser(tx, request)
+      const before = await readUser(tx, id, request, config.BASE_URL)
       const granted = { roles: values.roles ?? roleIds, stations: values.stations ?? stations ?? [] }
       if (values.roles || values.stations) await readNewGrants(tx, request, granted, stations ?? [])
       await withUniqueEmail(tx`
@@ -229,30 +239,36 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
         where id = ${id}`)
       await setRoles(tx, id, granted.roles)
       if (hash !== null) await endSessions(tx, id)
-      await recordAudit(tx, request, { record: 'User', id, changes: changed(...Object.keys(values)) })
-      return id
+      const after = await readUser(tx, id, request, config.BASE_URL)
+      return {
+        audit: [auditUser(before, after, passwordChange(hash))],
+        reply() {
+          keys.forget(({ user }) => user?.id === id)
+          return actionReply('Record updated successfully.')
+        }
+      }
     })
-    keys.forget(({ user }) => user?.id === userId)
-    return actionReply('Record updated successfully.')
   }
 })
 
-const remove = apiRoute('DELETE', '/api/admin/user/:id', access, {
+const remove = actionRoute('DELETE', '/api/admin/user/:id', access, {
   id: 'deleteUser',
   tag,
   summary: 'Delete a user with all sessions and own API keys',
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, { sql, keys }) {
-    const userId = await changePeople(sql, async tx => {
+  prepare: (request, { keys, config }) =>
+    changePeople(async tx => {
       const { id } = await lockUser(tx, request)
+      const before = await readUser(tx, id, request, config.BASE_URL)
       await tx`delete from users where id = ${id}`
-      await recordAudit(tx, request, { record: 'User', id })
-      return id
+      return {
+        audit: [auditUser(before, null)],
+        reply() {
+          keys.forget(({ user }) => user?.id === id)
+          return actionReply('Record deleted successfully.')
+        }
+      }
     })
-    keys.forget(({ user }) => user?.id === userId)
-    return actionReply('Record deleted successfully.')
-  }
 })
 
 export const userRoutes = [list, create, read, edit, remove]

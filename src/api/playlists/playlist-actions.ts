@@ -1,12 +1,12 @@
-import { changeStation, type StationChange } from '../../engine/change-station.ts'
+import type { StationChange } from '../../engine/change-station.ts'
 import { startNewPass } from '../../engine/queue/passes.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { runStationAction } from '../core/actions.ts'
+import { type AuditedChanges, changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
 import {
   actionReply,
@@ -24,31 +24,39 @@ export const path = '/api/station/:station_id/playlist/:id'
 
 interface Playlist {
   readonly id: number
+  readonly name: string
   readonly isEnabled: boolean
 }
 
-/** Changes a playlist of the station and refills the queue. `change` returns the message of the response. */
-export async function changePlaylist(
+/**
+ * Changes a playlist of the station and refills the queue. `change` returns the message of the response, and
+ * `describe` what the audit log says.
+ */
+export function changePlaylist(
   request: ApiRequest,
   services: ApiServices,
-  field: string,
+  describe: (playlist: Playlist) => AuditedChanges,
   change: (tx: Tx, playlist: Playlist, stationChange: StationChange) => Promise<string>
 ): Promise<Reply> {
   const { id: stationId } = stationOf(request)
   const id = parseId(request.params['id'])
-  const message = await changeStation(services, stationId, async stationChange => {
+  return runStationAction(request, services, async stationChange => {
     const { tx } = stationChange
     const [playlist] = await tx<Playlist[]>`
-      select id, is_enabled as "isEnabled" from playlists
+      select id, name, is_enabled as "isEnabled" from playlists
       where id = ${id} and station_id = ${stationId} for no key update`
     if (!playlist) throw new ApiError('not-found')
-    const result = await change(tx, playlist, stationChange)
+    const message = await change(tx, playlist, stationChange)
     await refillQueue(stationChange)
-    await recordAudit(tx, request, { record: 'Playlist', id, changes: changed(field) })
-    return result
+    return {
+      audit: [{ record: 'Playlist', id, name: playlist.name, changes: describe(playlist) }],
+      reply: actionReply(message)
+    }
   })
-  return actionReply(message)
 }
+
+/** What the audit log says about a change of the entries of a playlist, which may be many. */
+export const tracksChanged = () => changed('tracks')
 
 /** A route that changes a playlist. */
 export const playlistAction = (
@@ -66,17 +74,22 @@ const toggle = playlistAction('PUT', 'toggle', {
   id: 'togglePlaylist',
   summary: 'Enable or disable a playlist; the queue is refilled',
   handle: (request, services) =>
-    changePlaylist(request, services, 'is_enabled', async (tx, { id, isEnabled }) => {
-      await tx`update playlists set is_enabled = ${!isEnabled} where id = ${id}`
-      return isEnabled ? 'Playlist disabled.' : 'Playlist enabled.'
-    })
+    changePlaylist(
+      request,
+      services,
+      ({ isEnabled }) => ({ is_enabled: { from: isEnabled, to: !isEnabled } }),
+      async (tx, { id, isEnabled }) => {
+        await tx`update playlists set is_enabled = ${!isEnabled} where id = ${id}`
+        return isEnabled ? 'Playlist disabled.' : 'Playlist enabled.'
+      }
+    )
 })
 
 const reshuffle = playlistAction('PUT', 'reshuffle', {
   id: 'reshufflePlaylist',
   summary: 'Start a new pass through the songs, in a new order if shuffled',
   handle: (request, services) =>
-    changePlaylist(request, services, 'tracks', async (tx, { id }) => {
+    changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
       await startNewPass(tx, id)
       return 'Playlist reshuffled.'
     })
@@ -86,7 +99,7 @@ const empty = playlistAction('DELETE', 'empty', {
   id: 'emptyPlaylist',
   summary: 'Remove all songs from a playlist, except those of its folders; they remain in the library',
   handle: (request, services) =>
-    changePlaylist(request, services, 'tracks', async (tx, { id }, { station }) => {
+    changePlaylist(request, services, tracksChanged, async (tx, { id }, { station }) => {
       await tx`
         delete from playlist_tracks t using media m
         where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null and not t.is_from_folder`

@@ -70,7 +70,7 @@ export async function copyPlaylist(
       from playlist_entries t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null`
   }
-  await recordAudit(tx, request, { record: 'Playlist', id, changes: changed('name') })
+  await recordAudit(tx, request, { record: 'Playlist', id, name, changes: { name: { to: name } } })
   return id
 }
 
@@ -102,15 +102,20 @@ const clone = playlistAction('POST', 'clone', {
   body: bodySchema(cloneFields),
   handle(request, services) {
     const { name, clone: copied } = parseBody(cloneValidator, request.body)
-    return changePlaylist(request, services, 'copies', async (tx, { id }, change) => {
-      await lockImports(tx, change.station.id)
-      await copyPlaylist(change, request, id, {
-        name,
-        hasSchedule: copied.includes('schedule'),
-        hasSongs: copied.includes('media')
-      })
-      return 'Record created successfully.'
-    })
+    return changePlaylist(
+      request,
+      services,
+      () => changed('copies'),
+      async (tx, { id }, change) => {
+        await lockImports(tx, change.station.id)
+        await copyPlaylist(change, request, id, {
+          name,
+          hasSchedule: copied.includes('schedule'),
+          hasSongs: copied.includes('media')
+        })
+        return 'Record created successfully.'
+      }
+    )
   }
 })
 

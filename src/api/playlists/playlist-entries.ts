@@ -13,7 +13,7 @@ import { assertNoProblems } from '../core/accept.ts'
 import { parseBody, parseElements, parseId } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly, int64 } from '../core/schemas.ts'
-import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
+import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'
 
 const maxEntries = 100_000
 
@@ -75,7 +75,7 @@ const writeOrder = playlistAction('PUT', 'order', {
   async handle(request, services) {
     const body = parseBody(orderValidator, request.body)
     const order = await parseElements(mediaId.input, body.order, 'order')
-    return changePlaylist(request, services, 'tracks', async (tx, { id }) => {
+    return changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
       await orderEntries(tx, await arrangeEntries(await readEntries(tx, id), order))
       return 'Changes saved successfully.'
     })
@@ -141,7 +141,7 @@ const addEntry = playlistAction('POST', 'entries', {
   errors: [409],
   handle(request, services) {
     const { media_id: song, position } = parseBody(entryValidator, request.body)
-    return changePlaylist(request, services, 'tracks', async (tx, { id }, { station }) => {
+    return changePlaylist(request, services, tracksChanged, async (tx, { id }, { station }) => {
       const [playlist] = await tx<{ source: string; isFull: boolean }[]>`
         select source, (select count(*) from playlist_entries where playlist_id = ${id}) >= ${maxEntries} as "isFull"
         from playlists where id = ${id}`
@@ -167,7 +167,7 @@ const deleteEntry = playlistAction('DELETE', 'entry/:entry_id', {
   errors: [409],
   handle(request, services) {
     const entryId = parseId(request.params['entry_id'])
-    return changePlaylist(request, services, 'tracks', async (tx, { id }, { station }) => {
+    return changePlaylist(request, services, tracksChanged, async (tx, { id }, { station }) => {
       const [entry] = await tx<{ mediaId: number }[]>`
         select t.media_id as "mediaId" from playlist_entries t join media m on m.id = t.media_id
         where t.id = ${entryId} and t.playlist_id = ${id} and m.remote_playlist_id is null`

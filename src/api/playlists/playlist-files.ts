@@ -134,12 +134,17 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
     // The station is not locked, so that a long list does not delay playback.
     const results = await services.sql.begin(async tx => {
       await lockImports(tx, station.id)
-      const [playlist] = await tx`
-        select from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
+      const [playlist] = await tx<{ name: string }[]>`
+        select name from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
       if (!playlist) throw new ApiError('not-found')
       const matched = await matchOrAdd(tx, station.id, items, services)
       await appendEntries(tx, playlistId, countOccurrences(matched.flatMap(({ match }) => match ?? [])))
-      await recordAudit(tx, request, { record: 'Playlist', id: playlistId, changes: changed('tracks') })
+      await recordAudit(tx, request, {
+        record: 'Playlist',
+        id: playlistId,
+        name: playlist.name,
+        changes: changed('tracks')
+      })
       return matched
     })
     await tryRefillQueue(services, station.id)

@@ -10,6 +10,7 @@ import type { Sql } from '../../stores/db/sql.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
+import { changed } from '../core/audited-changes.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
@@ -85,21 +86,27 @@ const applyToFolders = playlistAction('PUT', 'apply-to', {
   async handle(request, services) {
     const { directories, copyPlaylist: isCopied } = parseBody(applyValidator, request.body)
     const paths = await findPaths(request, services, directories)
-    return changePlaylist(request, services, 'folders', async (tx, { id }, change) => {
-      const [settings] = await tx<{ name: string; source: string }[]>`
+    return changePlaylist(
+      request,
+      services,
+      () => changed('folders'),
+      async (tx, { id }, change) => {
+        const [settings] = await tx<{ name: string; source: string }[]>`
         select name, source from playlists where id = ${id}`
-      if (settings?.source !== 'songs')
-        throw new ApiError('conflict', 'The playlist has no songs of the library.')
-      await lockImports(tx, change.station.id)
-      if (!isCopied) await assignToPlaylist(change, id, paths, 'directories')
-      for (const folderPath of isCopied ? paths : []) {
-        const name = `${settings.name} - ${folderPath || '/'}`
-        if (name.length > 200) refuseField('directories', 'too_long', 'are too long for the names of copies.')
-        const copyId = await copyPlaylist(change, request, id, { name, hasSchedule: true, hasSongs: false })
-        await assignToPlaylist(change, copyId, [folderPath], 'directories')
+        if (settings?.source !== 'songs')
+          throw new ApiError('conflict', 'The playlist has no songs of the library.')
+        await lockImports(tx, change.station.id)
+        if (!isCopied) await assignToPlaylist(change, id, paths, 'directories')
+        for (const folderPath of isCopied ? paths : []) {
+          const name = `${settings.name} - ${folderPath || '/'}`
+          if (name.length > 200)
+            refuseField('directories', 'too_long', 'are too long for the names of copies.')
+          const copyId = await copyPlaylist(change, request, id, { name, hasSchedule: true, hasSongs: false })
+          await assignToPlaylist(change, copyId, [folderPath], 'directories')
+        }
+        return 'Playlist applied to folders.'
       }
-      return 'Playlist applied to folders.'
-    })
+    )
   }
 })
 
@@ -160,13 +167,19 @@ const removeAssigned = playlistAction('DELETE', 'folder/:folder_id', {
   summary: 'Remove a folder from the playlist, with the songs that are in it only because of the folder',
   handle(request, services) {
     const folderId = parseId(request.params['folder_id'])
-    return changePlaylist(request, services, 'folders', async (tx, { id }, { station }) => {
-      await lockImports(tx, station.id)
-      const { count } = await tx`delete from playlist_folders where id = ${folderId} and playlist_id = ${id}`
-      if (count === 0) throw new ApiError('not-found')
-      await applyFolders(tx, { stationId: station.id, playlistId: id })
-      return 'Record deleted successfully.'
-    })
+    return changePlaylist(
+      request,
+      services,
+      () => changed('folders'),
+      async (tx, { id }, { station }) => {
+        await lockImports(tx, station.id)
+        const { count } =
+          await tx`delete from playlist_folders where id = ${folderId} and playlist_id = ${id}`
+        if (count === 0) throw new ApiError('not-found')
+        await applyFolders(tx, { stationId: station.id, playlistId: id })
+        return 'Record deleted successfully.'
+      }
+    )
   }
 })
 

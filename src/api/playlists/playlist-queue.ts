@@ -7,7 +7,7 @@ import { pageParameters, pageWindow, parsePage, listSchema, renderListReply } fr
 import { parseId } from '../core/parse.ts'
 import { apiRoute, stationOf } from '../core/route.ts'
 import { exactly, int64, named, nullableInt64, string } from '../core/schemas.ts'
-import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
+import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'
 
 const playlistQueueSchema = named(
   'PlaylistQueueItem',
@@ -64,7 +64,7 @@ const clearQueue = playlistAction('DELETE', 'queue', {
   id: 'clearPlaylistQueue',
   summary: 'Start a new pass through the songs',
   handle: (request, services) =>
-    changePlaylist(request, services, 'tracks', async (tx, { id }) => {
+    changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
       await startNewPass(tx, id)
       return 'Playlist queue cleared.'
     })

@@ -6,8 +6,7 @@ import type { Reply } from '../../http/route.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
 import {
@@ -116,7 +115,7 @@ const playoutKeySchema = named(
   })
 )
 
-export const playoutKeyRoute = apiRoute(
+export const playoutKeyRoute = actionRoute(
   'POST',
   '/api/station/:station_id/playout-key',
   'manage station broadcasting',
@@ -125,14 +124,14 @@ export const playoutKeyRoute = apiRoute(
     tag: 'Playout',
     summary: 'Replace the key of the playout of a station; the former key is rejected',
     answer: playoutKeySchema,
-    async handle(request, { sql }) {
+    prepare: request => async tx => {
       const { id } = stationOf(request)
       const key = randomBytes(24).toString('hex')
-      await beginForStation(sql, id, async tx => {
-        await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
-        await recordAudit(tx, request, { record: 'Station', id, changes: changed('playout_key') })
-      })
-      return json({ ...actionFields('The playout key was replaced.'), playout_key: key })
+      await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
+      return {
+        audit: [{ record: 'Station', id, changes: changed('playout_key') }],
+        reply: json({ ...actionFields('The playout key was replaced.'), playout_key: key })
+      }
     }
   }
 )

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { skipSong } from '../../engine/playouts/commands.ts'
 import { integer } from '../../model/fields/field.ts'
 import { bodySchema } from '../../model/fields/form.ts'
-import { stationAction } from '../core/actions.ts'
+import { stationActionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { stationOf } from '../core/route.ts'
+import { actionReply, stationOf } from '../core/route.ts'
 
 const skipFields = {
   sh_id: integer({
@@ -18,21 +18,28 @@ const skipFields = {
 /** Accepts an empty list too, which some clients send as an empty body. */
 const skipValidator = v.object({ sh_id: v.optional(skipFields.sh_id.input) }, 'must be an object.')
 
-const skip = stationAction('POST', '/api/station/:station_id/backend/skip', 'manage station broadcasting', {
-  id: 'skipSong',
-  tag: 'Queue',
-  summary: 'End the current song now',
-  body: bodySchema(skipFields, { isPartial: true }),
-  isBodyOptional: true,
-  errors: [409],
-  prepare(request) {
-    const { sh_id: playId = null } = parseBody(skipValidator, request.body)
-    return {
-      audit: { record: 'Station', id: stationOf(request).id },
-      message: 'Song skipped.',
-      change: change => skipSong(change, playId)
+const skip = stationActionRoute(
+  'POST',
+  '/api/station/:station_id/backend/skip',
+  'manage station broadcasting',
+  {
+    id: 'skipSong',
+    tag: 'Queue',
+    summary: 'End the current song now',
+    body: bodySchema(skipFields, { isPartial: true }),
+    isBodyOptional: true,
+    errors: [409],
+    prepare(request) {
+      const { sh_id: playId = null } = parseBody(skipValidator, request.body)
+      return async change => {
+        await skipSong(change, playId)
+        return {
+          audit: [{ record: 'Station', id: stationOf(request).id }],
+          reply: actionReply('Song skipped.')
+        }
+      }
     }
   }
-})
+)
 
 export const playoutRoutes = [skip]

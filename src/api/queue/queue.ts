@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { changeStation, type StationChange } from '../../engine/change-station.ts'
+import type { StationChange } from '../../engine/change-station.ts'
 import { addToQueue, asUnrequested, moveInQueue, type SongToQueue } from '../../engine/queue/manual-queue.ts'
 import { clearQueue, removeFromQueue } from '../../engine/queue/queue.ts'
 import { enterRequest, queueRequest } from '../../engine/queue/requests.ts'
@@ -14,14 +14,15 @@ import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { customFieldListFragment, songFragment } from '../../stores/db/snapshots.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'
-import { stationAction } from '../core/actions.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { stationActionRoute } from '../core/actions.ts'
+import type { AuditEntry } from '../core/audit.ts'
+import type { AuditedChanges } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { actionReply, apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { arrayOf, oneOf, ref } from '../core/schemas.ts'
+import { readSongNames } from '../library/song-names.ts'
 
 /** How long a row can be read after it was played. */
 const readableMs = 7 * 86_400_000
@@ -155,32 +156,43 @@ const songsSchema: JsonSchema = {
   examples: [{ media_id: 12 }, { media_id: 12, position: 1 }, { request_id: 7, position: 1 }]
 }
 
-const add = apiRoute('POST', path, 'manage station broadcasting', {
+/** Entries of the audit log about songs in the queue. */
+async function auditItems(
+  tx: Tx,
+  ids: readonly number[],
+  changes: AuditedChanges = {}
+): Promise<AuditEntry[]> {
+  const names = await readSongNames(
+    tx,
+    tx`select id, media_id from queue where id = any(${[...ids]}::bigint[])`
+  )
+  return ids.map(id => ({ record: 'QueueItem', id, name: names.get(id), changes }))
+}
+
+const add = stationActionRoute('POST', path, 'manage station broadcasting', {
   id: 'addToQueue',
   tag,
   summary: 'Add songs or a request to the queue, before the songs that the AutoDJ chose, in the order given',
   body: songsSchema,
   answerRecord: 'QueueItem',
   answer: { oneOf: [item, arrayOf(item)] },
-  async handle(request, services) {
-    const { config, reads: sql } = services
+  prepare(request, { config, reads: sql }) {
     const station = stationOf(request)
     const body = parseBody(songs, request.body)
     const isList = Array.isArray(body.media_ids)
-    const fields = [(body.request_id ?? null) === null ? 'media_id' : 'request_id']
-    const ids = await changeStation(services, station.id, async change => {
+    const { request_id: asked, media_id: single, media_ids: several } = body
+    const changes: AuditedChanges =
+      typeof asked === 'number' ? { request_id: { to: asked } } : { media_id: { to: single ?? several } }
+    const readItems = async (ids: readonly number[]) => {
+      const rows = await sql<QueueRow[]>`
+        ${selectRows(sql)} where q.id = any(${[...ids]}::bigint[]) order by q.position`
+      const items = rows.map(row => renderRow(row, station, config.BASE_URL))
+      return json(isList ? items : items[0])
+    }
+    return async change => {
       const added = await addToQueue(change, await findSongs(change, body), body.position ?? null)
-      await Promise.all(
-        added.map(id =>
-          recordAudit(change.tx, request, { record: 'QueueItem', id, changes: changed(...fields) })
-        )
-      )
-      return added
-    })
-    const rows = await sql<QueueRow[]>`
-      ${selectRows(sql)} where q.id = any(${ids}::bigint[]) order by q.position`
-    const items = rows.map(row => renderRow(row, station, config.BASE_URL))
-    return json(isList ? items : items[0])
+      return { audit: await auditItems(change.tx, added, changes), reply: () => readItems(added) }
+    }
   }
 })
 
@@ -208,7 +220,7 @@ async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[
 const movement = { position }
 const movementValidator = bodyValidator(movement)
 
-const move = stationAction('PUT', `${path}/:id/move`, 'manage station broadcasting', {
+const move = stationActionRoute('PUT', `${path}/:id/move`, 'manage station broadcasting', {
   id: 'moveQueueItem',
   tag,
   summary: 'Move a song to another position; the AutoDJ then leaves it in the queue',
@@ -217,38 +229,39 @@ const move = stationAction('PUT', `${path}/:id/move`, 'manage station broadcasti
   prepare(request) {
     const id = parseId(request.params['id'])
     const { position: target } = parseBody(movementValidator, request.body)
-    return {
-      audit: { record: 'QueueItem', id, changes: changed('position') },
-      message: 'Changes saved successfully.',
-      change: change => moveInQueue(change, id, target)
+    return async change => {
+      await moveInQueue(change, id, target)
+      return {
+        audit: await auditItems(change.tx, [id], { position: { to: target } }),
+        reply: actionReply('Changes saved successfully.')
+      }
     }
   }
 })
 
-const remove = stationAction('DELETE', `${path}/:id`, 'manage station broadcasting', {
+const remove = stationActionRoute('DELETE', `${path}/:id`, 'manage station broadcasting', {
   id: 'deleteQueueItem',
   tag,
   summary: 'Remove a song from the queue',
   errors: [409],
   prepare(request) {
     const id = parseId(request.params['id'])
-    return {
-      audit: { record: 'QueueItem', id },
-      message: 'Record deleted successfully.',
-      change: change => removeFromQueue(change, id, engineTimeMs())
+    return async change => {
+      const audit = await auditItems(change.tx, [id])
+      await removeFromQueue(change, id, engineTimeMs())
+      return { audit, reply: actionReply('Record deleted successfully.') }
     }
   }
 })
 
-const clear = stationAction('POST', `${path}/clear`, 'manage station broadcasting', {
+const clear = stationActionRoute('POST', `${path}/clear`, 'manage station broadcasting', {
   id: 'clearQueue',
   tag,
   summary: 'Remove all songs; the AutoDJ refills the queue',
-  prepare: request => ({
-    audit: { record: 'Queue', id: stationOf(request).id },
-    message: 'Queue cleared.',
-    change: clearQueue
-  })
+  prepare: request => async change => {
+    await clearQueue(change)
+    return { audit: [{ record: 'Queue', id: stationOf(request).id }], reply: actionReply('Queue cleared.') }
+  }
 })
 
 export const queueRoutes = [list, read, remove, add, clear, move]

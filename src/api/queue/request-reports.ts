@@ -5,12 +5,13 @@ import type { Song } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { customFieldListFragment, songFragment } from '../../stores/db/snapshots.ts'
 import { maySeeAddresses } from '../auth/access.ts'
-import { stationAction } from '../core/actions.ts'
+import { stationActionRoute } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
-import { stationOf } from '../core/route.ts'
+import { actionReply, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
+import { readSongNames } from '../library/song-names.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 
@@ -71,30 +72,36 @@ const list = listRoute(path, 'view station reports', {
   }
 })
 
-const cancel = stationAction('DELETE', `${path}/:id`, 'manage station broadcasting', {
+const cancel = stationActionRoute('DELETE', `${path}/:id`, 'manage station broadcasting', {
   id: 'cancelRequest',
   tag: 'Requests',
   summary: 'Cancel a request that was not played yet; the song leaves the queue',
   errors: [409],
   prepare(request) {
     const id = parseId(request.params['id'])
-    return {
-      audit: { record: 'SongRequest', id },
-      message: 'Record deleted successfully.',
-      change: change => cancelRequest(change, id, engineTimeMs())
+    return async change => {
+      const { tx } = change
+      const names = await readSongNames(tx, tx`select id, media_id from requests where id = ${id}`)
+      await cancelRequest(change, id, engineTimeMs())
+      return {
+        audit: [{ record: 'SongRequest', id, name: names.get(id) }],
+        reply: actionReply('Record deleted successfully.')
+      }
     }
   }
 })
 
-const clear = stationAction('POST', `${path}/clear`, 'manage station broadcasting', {
+const clear = stationActionRoute('POST', `${path}/clear`, 'manage station broadcasting', {
   id: 'clearRequests',
   tag: 'Requests',
   summary: 'Cancel all requests that were not played yet, except a song already sent to the playout',
-  prepare: () => ({
-    audit: { record: 'SongRequest', id: '*' },
-    message: 'Changes saved successfully.',
-    change: change => cancelRequests(change, engineTimeMs())
-  })
+  prepare: () => async change => {
+    await cancelRequests(change, engineTimeMs())
+    return {
+      audit: [{ record: 'SongRequest', id: '*' }],
+      reply: actionReply('Changes saved successfully.')
+    }
+  }
 })
 
 export const requestReportRoutes = [list, cancel, clear]

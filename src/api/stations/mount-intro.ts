@@ -1,7 +1,5 @@
 import { type AudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -23,7 +21,7 @@ async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promi
   return mount.name
 }
 
-/** The intro of the mount in the path. A change of it is in the audit log. */
+/** The intro of the mount in the path. */
 function introOf(request: ApiRequest): AudioSlot {
   const id = parseId(request.params['id'])
   return {
@@ -33,7 +31,6 @@ function introOf(request: ApiRequest): AudioSlot {
         select intro_path as name from hls_streams where id = ${id} and station_id = ${stationOf(request).id} for update`
       if (!mount) throw new ApiError('not-found')
       await tx`update hls_streams set intro_path = ${name} where id = ${id}`
-      await recordAudit(tx, request, { record: 'HlsStream', id, changes: changed('intro') })
       return mount.name
     }
   }
@@ -57,6 +54,11 @@ export const mountIntroRoutes = audioRoutes({
   remove: { id: 'deleteMountIntro', summary: 'Remove the intro of a mount' },
   readName,
   findSlot: introOf,
+  async audit({ params }, tx) {
+    const id = parseId(params['id'])
+    const [mount] = await tx<{ name: string }[]>`select name from hls_streams where id = ${id}`
+    return { record: 'HlsStream', id, name: mount?.name, field: 'intro' }
+  },
   missing: 'The mount has no intro.'
 })
 

@@ -210,7 +210,12 @@ async function updateRemotes(
         on conflict (relay_id, station_id, relayed_mount) where relay_id is not null
         do update set ${tx(row)}`
     mark(['station'])
-    await recordAudit(tx, request, { record: 'Relay', id: relay.id, changes: changed('remotes') })
+    await recordAudit(tx, request, {
+      record: 'Relay',
+      id: relay.id,
+      name: relay.baseUrl,
+      changes: changed('remotes')
+    })
   })
 }
 

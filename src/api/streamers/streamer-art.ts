@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
+import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
-import { recordAudit } from '../core/audit.ts'
+import { runAction } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
@@ -45,19 +45,23 @@ const readCurrent = pictureRoute(path, {
 /** Replaces the picture of the streamer in the path; null deletes it. Throws 404. */
 async function storePicture(
   request: ApiRequest,
-  { sql }: ApiServices,
-  picture: ReceivedPicture | null
-): Promise<void> {
+  services: ApiServices,
+  picture: ReceivedPicture | null,
+  reply: Reply
+): Promise<Reply> {
   const id = parseId(request.params['id'])
   const { id: stationId } = stationOf(request)
   const hash = picture && createHash('sha256').update(picture.bytes).digest('hex')
-  await beginForStation(sql, stationId, async tx => {
-    const { count } = await tx`
+  return runAction(request, services, async tx => {
+    const [streamer] = await tx<{ name: string }[]>`
       update streamers set artwork = ${picture?.bytes ?? null}, artwork_type = ${picture?.type ?? null},
         artwork_hash = ${hash}
-      where id = ${id} and station_id = ${stationId}`
-    if (count === 0) throw new ApiError('not-found')
-    await recordAudit(tx, request, { record: 'Streamer', id, changes: changed('artwork') })
+      where id = ${id} and station_id = ${stationId} returning streamer_username as name`
+    if (!streamer) throw new ApiError('not-found')
+    return {
+      audit: [{ record: 'Streamer', id, name: streamer.name, changes: changed('artwork') }],
+      reply
+    }
   })
 }
 

@@ -1,14 +1,14 @@
 import { basename } from 'node:path'
 
+import type { Reply } from '../../http/route.ts'
 import { openRecordingStore, toCallerError } from '../../library/uploads/media-store.ts'
 import { openZone } from '../../model/autodj/zone.ts'
 import { integer, listOf, choice } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { recordAudit } from '../core/audit.ts'
+import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
+import { actionRoute, type ActionResult } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
 import { newestLimit } from '../core/list.ts'
 import { toLocalTime } from '../core/moments.ts'
@@ -22,7 +22,7 @@ import {
   type StationRow,
   stationOf
 } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { sendStoredFile } from '../library/file-content.ts'
 
@@ -180,15 +180,21 @@ const download = apiRoute('GET', `${path}/broadcast/:broadcast_id/download`, acc
   }
 })
 
-/** Deletes broadcasts of a streamer and their recordings. Returns the ids of those that were deleted. */
-async function deleteBroadcasts(
+interface DeletedBroadcast {
+  readonly id: number
+  readonly title: string
+}
+
+/** Deletes broadcasts of a streamer and their recordings. `render` makes the response of those that were deleted. */
+function deleteBroadcasts(
   request: ApiRequest,
   services: ApiServices,
-  streamerId: number,
-  ids: readonly number[]
-): Promise<{ readonly id: number; readonly title: string }[]> {
+  ids: readonly number[],
+  render: (deleted: readonly DeletedBroadcast[]) => Reply
+) {
   const { id: stationId } = stationOf(request)
-  const deleted = await beginForStation(services.sql, stationId, async tx => {
+  const streamerId = parseId(request.params['id'])
+  return async (tx: Tx): Promise<ActionResult> => {
     const found = await tx<{ id: number; title: string; recordingPath: string; isOpen: boolean }[]>`
       select id, streamer_name as title, recording_path as "recordingPath", ended_at_ms is null as "isOpen"
       from broadcasts
@@ -197,31 +203,39 @@ async function deleteBroadcasts(
     if (found.some(({ isOpen }) => isOpen))
       throw new ApiError('conflict', 'The broadcast has not ended: disconnect the streamer first.')
     await tx`delete from broadcasts where id = any(${found.map(({ id }) => id)}::bigint[])`
-    for (const { id } of found) await recordAudit(tx, request, { record: 'Broadcast', id })
-    return found
-  })
-  const paths = deleted.map(({ recordingPath }) => recordingPath).filter(each => each !== '')
-  if (paths.length > 0) {
-    try {
-      const { files } = await openRecordingStore(services, stationId)
-      await Promise.all(paths.map(each => files.remove(each)))
-    } catch (error) {
-      throw toCallerError(error)
+    return {
+      audit: found.map(({ id, title }) => ({ record: 'Broadcast', id, name: title })),
+      async reply() {
+        await removeRecordings(services, stationId, found)
+        return render(found.map(({ id, title }) => ({ id, title })))
+      }
     }
   }
-  return deleted.map(({ id, title }) => ({ id, title }))
 }
 
-const remove = apiRoute('DELETE', `${path}/broadcast/:broadcast_id`, access, {
+async function removeRecordings(
+  services: ApiServices,
+  stationId: number,
+  broadcasts: readonly { readonly recordingPath: string }[]
+): Promise<void> {
+  const paths = broadcasts.map(({ recordingPath }) => recordingPath).filter(each => each !== '')
+  if (paths.length === 0) return
+  try {
+    const { files } = await openRecordingStore(services, stationId)
+    await Promise.all(paths.map(each => files.remove(each)))
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
+const remove = actionRoute('DELETE', `${path}/broadcast/:broadcast_id`, access, {
   id: 'deleteBroadcast',
   tag,
   summary: 'Delete a broadcast that has ended, with its recording',
-  answer: ref('ActionResult'),
   errors: [409],
-  async handle(request, services) {
+  async prepare(request, services) {
     const { id } = await findBroadcast(services, request)
-    await deleteBroadcasts(request, services, parseId(request.params['id']), [id])
-    return actionReply('Record deleted successfully.')
+    return deleteBroadcasts(request, services, [id], () => actionReply('Record deleted successfully.'))
   }
 })
 
@@ -247,19 +261,20 @@ const batchResultSchema = named(
 )
 
 const batch = (method: 'PUT' | 'POST'): ApiRoute =>
-  apiRoute(method, `${path}/broadcasts/batch`, access, {
+  actionRoute(method, `${path}/broadcasts/batch`, access, {
     id: method === 'POST' ? 'batchBroadcasts' : 'putBatchBroadcasts',
     tag,
     summary: 'Delete broadcasts of a streamer that have ended, with their recordings',
     body: bodySchema(batchFields),
     answer: batchResultSchema,
     errors: [409],
-    async handle(request, services) {
+    prepare(request, services) {
       const { rows } = parseBody(batchValidator, request.body)
-      const records = await deleteBroadcasts(request, services, parseId(request.params['id']), rows)
-      const found = new Set(records.map(({ id }) => id))
-      const errors = rows.filter(id => !found.has(id)).map(id => `Broadcast ${id} does not exist.`)
-      return json({ success: errors.length === 0, errors, records })
+      return deleteBroadcasts(request, services, rows, records => {
+        const found = new Set(records.map(({ id }) => id))
+        const errors = rows.filter(id => !found.has(id)).map(id => `Broadcast ${id} does not exist.`)
+        return json({ success: errors.length === 0, errors, records })
+      })
     }
   })
 

@@ -3,13 +3,12 @@ import { integer } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { recordAudit } from '../core/audit.ts'
+import { actionRoute } from '../core/actions.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { actionFields, actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { actionSchema, int64, named, ref } from '../core/schemas.ts'
+import { actionFields, actionReply, type ApiRequest, json } from '../core/route.ts'
+import { actionSchema, int64, named } from '../core/schemas.ts'
 import { access, type HookRow, lockHook, path, assertSendable, tag } from './webhook-row.ts'
 
 const maxDeliveries = 1_000
@@ -17,14 +16,13 @@ const maxDeliveries = 1_000
 /** A `merged` delivery was sent as part of another one, so it is not sent again by itself. */
 const redeliverableStates = ['delivered', 'failed', 'expired', 'superseded', 'cancelled']
 
-const redeliver = apiRoute('POST', `${path}/delivery/:delivery_id/redeliver`, access, {
+const redeliver = actionRoute('POST', `${path}/delivery/:delivery_id/redeliver`, access, {
   id: 'redeliverWebhookDelivery',
   tag,
   summary: 'Send a delivery again, with its id and content',
-  answer: ref('ActionResult'),
-  async handle(request, services) {
+  prepare(request, services) {
     const id = parseId(request.params['delivery_id'])
-    const hook = await beginForStation(services.sql, stationOf(request).id, async tx => {
+    return async tx => {
       const locked = await lockEnabledHook(tx, request)
       const [found] = await tx<{ state: string }[]>`
       select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
@@ -32,11 +30,14 @@ const redeliver = apiRoute('POST', `${path}/delivery/:delivery_id/redeliver`, ac
       if (found.state === 'pending')
         throw new ApiError('conflict', 'The delivery is pending and will be sent.')
       await markPending(tx, [id])
-      await recordAudit(tx, request, { record: 'WebhookDelivery', id })
-      return locked
-    })
-    await dispatchDeliveries(services, [hook.id])
-    return actionReply('The message is sent again.')
+      return {
+        audit: [{ record: 'WebhookDelivery', id, name: locked.name }],
+        async reply() {
+          await dispatchDeliveries(services, [locked.id])
+          return actionReply('The message is sent again.')
+        }
+      }
+    }
   }
 })
 
@@ -59,16 +60,16 @@ const redeliveredSchema = named(
   })
 )
 
-const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
+const redeliverRange = actionRoute('POST', `${path}/redeliver`, access, {
   id: 'redeliverWebhook',
   tag,
   summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
   body: bodySchema(fields),
   answer: redeliveredSchema,
-  async handle(request, services) {
+  prepare(request, services) {
     const { since, until } = parseBody(redeliverRangeValidator, request.body)
     if (until < since) refuseField('until', 'out_of_range', 'must not be before since.')
-    const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
+    return async tx => {
       const locked = await lockEnabledHook(tx, request)
       const found = await tx<{ id: number }[]>`
       select id from webhook_deliveries
@@ -82,12 +83,16 @@ const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
         tx,
         found.map(({ id }) => id)
       )
-      if (found.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
-      return { hook: locked, count: found.length }
-    })
-    if (count > 0) await dispatchDeliveries(services, [hook.id])
-    const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
-    return json({ ...actionFields(message), redelivered: count })
+      const count = found.length
+      const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
+      return {
+        audit: count > 0 ? [{ record: 'WebhookDelivery', id: '*', name: locked.name }] : [],
+        async reply() {
+          if (count > 0) await dispatchDeliveries(services, [locked.id])
+          return json({ ...actionFields(message), redelivered: count })
+        }
+      }
+    }
   }
 })
 

@@ -65,7 +65,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
     const wait = services.webhookTests.tokens.take(key ? callerName(key) : '')
     if (wait > 0) throw new TooManyRequests(wait)
     const message = prepareMessage(services, request, hook)
-    await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id })
+    await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id, name: hook.name })
     const { parts, inFlight } = services.webhookTests
     return {
       later: answer => {

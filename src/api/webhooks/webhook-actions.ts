@@ -1,18 +1,16 @@
-import { changeStation } from '../../engine/change-station.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { findMissingConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
 import { addGenerated, isSecret, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { actionRoute, stationActionRoute } from '../core/actions.ts'
+import { auditChanges, changed } from '../core/audited-changes.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { recordSchema } from '../core/resource-routes.ts'
-import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
-import { actionSchema, int64, named, ref } from '../core/schemas.ts'
+import { actionFields, actionReply, json, stationOf } from '../core/route.ts'
+import { actionSchema, int64, named } from '../core/schemas.ts'
 import {
   access,
   hasListenerTriggers,
@@ -25,24 +23,23 @@ import {
 } from './webhook-row.ts'
 import { webhookHooks, webhooks } from './webhooks.ts'
 
-const toggle = apiRoute('PUT', `${path}/toggle`, access, {
+const toggle = stationActionRoute('PUT', `${path}/toggle`, access, {
   id: 'toggleWebhook',
   tag,
   summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
-  answer: ref('ActionResult'),
-  async handle(request, services) {
-    const wasEnabled = await changeStation(services, stationOf(request).id, async change => {
-      const { tx } = change
-      const { id, type, config, isEnabled, triggers } = await lockHook(tx, request)
-      if (!isEnabled) assertNoProblems(findMissingConfig(hookTypeOf(type), config))
-      await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
-      if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
-      else await resetHookFailures(tx, id)
-      await recordAudit(tx, request, { record: 'Webhook', id, changes: changed('is_enabled') })
-      if (hasListenerTriggers({ is_enabled: true, triggers })) markListenerHooks(change)
-      return isEnabled
-    })
-    return actionReply(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')
+  prepare: request => async change => {
+    const { tx } = change
+    const { id, name, type, config, isEnabled, triggers } = await lockHook(tx, request)
+    if (!isEnabled) assertNoProblems(findMissingConfig(hookTypeOf(type), config))
+    await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
+    if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
+    else await resetHookFailures(tx, id)
+    if (hasListenerTriggers({ is_enabled: true, triggers })) markListenerHooks(change)
+    const changes = { is_enabled: { from: isEnabled, to: !isEnabled } }
+    return {
+      audit: [{ record: 'Webhook', id, name, changes }],
+      reply: actionReply(isEnabled ? 'Web hook disabled.' : 'Web hook enabled.')
+    }
   }
 })
 
@@ -51,25 +48,26 @@ const reads = openReads(webhooks, webhookHooks)
 const copySuffix = ' (Copy)'
 const maxNameLength = 100
 
-const clone = apiRoute('POST', `${path}/clone`, access, {
+const clone = actionRoute('POST', `${path}/clone`, access, {
   id: 'cloneWebhook',
   tag,
   summary: 'Copy a web hook without its secrets; the copy is disabled',
   answerRecord: webhooks.name,
   answer: recordSchema(webhooks),
   status: 201,
-  async handle(request, services) {
-    const { sql, secrets } = services
+  prepare(request, services) {
+    const { secrets } = services
     const station = stationOf(request)
-    const copy = await beginForStation(sql, station.id, async tx => {
+    return async tx => {
       const hook = await readHook(tx, request)
       const type = hookTypeOf(hook.type)
       const kept = hook.config.filter(({ key }) => !isSecret(type, key))
       const { config, generated: made } = addGenerated(type, kept, secrets)
-      const name = Array.from(hook.name).slice(0, maxNameLength - copySuffix.length)
+      const start = Array.from(hook.name).slice(0, maxNameLength - copySuffix.length)
+      const name = start.join('') + copySuffix
       const row = {
         station_id: station.id,
-        name: name.join('') + copySuffix,
+        name,
         type: hook.type,
         is_enabled: false,
         triggers: tx.json([...hook.triggers]),
@@ -77,13 +75,18 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
       }
       const [inserted] = await tx<{ id: number }[]>`insert into webhooks ${tx(row)} returning id`
       if (!inserted) throw new Error('insert gave no row')
-      const fields = ['name', 'type', 'is_enabled', 'triggers', 'config']
-      await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, changes: changed(...fields) })
-      return { id: inserted.id, made, shown: redactConfig(type, kept, true) }
-    })
-    const record = await reads.read(services, request, station, copy.id)
-    const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
-    return { status: 201, value: { ...record, ...reveal } }
+      const { id } = inserted
+      const values = { ...row, triggers: hook.triggers, config }
+      const names = ['name', 'type', 'is_enabled', 'triggers', 'config']
+      const reveal = made.length > 0 ? { config: [...redactConfig(type, kept, true), ...made] } : {}
+      return {
+        audit: [{ record: 'Webhook', id, name, changes: auditChanges(webhooks.fields, null, values, names) }],
+        async reply() {
+          const record = await reads.read(services, request, station, id)
+          return { status: 201, value: { ...record, ...reveal } }
+        }
+      }
+    }
   }
 })
 
@@ -101,13 +104,14 @@ const rotatedSecretSchema = named(
   })
 )
 
-const rotate = apiRoute('POST', `${path}/rotate-secret`, access, {
+const rotate = actionRoute('POST', `${path}/rotate-secret`, access, {
   id: 'rotateWebhookSecret',
   tag,
   summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
   answer: rotatedSecretSchema,
-  async handle(request, { sql, secrets }) {
-    return beginForStation(sql, stationOf(request).id, async tx => {
+  prepare:
+    (request, { secrets }) =>
+    async tx => {
       const hook = await lockHook(tx, request)
       const { id } = hook
       const type = hookTypeOf(hook.type)
@@ -118,14 +122,15 @@ const rotate = apiRoute('POST', `${path}/rotate-secret`, access, {
       await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
       const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
       const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
-      await recordAudit(tx, request, { record: 'Webhook', id, changes: changed('config') })
-      return json({
-        ...actionFields('The signing secret was replaced.'),
-        signing_secret: made.find(each => each.key === key)?.value,
-        former_until: Math.floor(untilMs / 1000)
-      })
-    })
-  }
+      return {
+        audit: [{ record: 'Webhook', id, name: hook.name, changes: changed('config') }],
+        reply: json({
+          ...actionFields('The signing secret was replaced.'),
+          signing_secret: made.find(each => each.key === key)?.value,
+          former_until: Math.floor(untilMs / 1000)
+        })
+      }
+    }
 })
 
 export const webhookActionRoutes = [toggle, clone, rotate]

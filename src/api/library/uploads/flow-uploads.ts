@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type FilePart, isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { Reply } from '../../../http/route.ts'
 import { openContent, openNameless, readPieces, writePieces } from '../../../library/uploads/content.ts'
-import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
+import type { FinishedUpload } from '../../../library/uploads/finish.ts'
 import { toCallerError } from '../../../library/uploads/media-store.ts'
 import {
   addPiece,
@@ -15,13 +15,12 @@ import {
   withUploadInTurn
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
-import { recordAudit } from '../../core/audit.ts'
-import { changed } from '../../core/audited-changes.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { actionReply, type ApiRequest, apiRoute, stationOf } from '../../core/route.ts'
 import { int64, ref, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
+import { finishWithAudit } from './audited-finish.ts'
 import { findTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
@@ -225,9 +224,7 @@ async function findOrCreate(services: ApiServices, stationId: number, chunk: Chu
 }
 
 async function finish(request: ApiRequest, services: ApiServices, upload: Upload): Promise<Reply> {
-  const finished = await finishUpload(services, upload, {
-    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, changes: changed('file') })
-  })
+  const finished = await finishWithAudit(request, services, upload)
   return storedReply(finished)
 }
 

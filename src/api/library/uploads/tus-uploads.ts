@@ -1,12 +1,7 @@
 import { piecesOf } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import { openContent, receivedBytes, writePieces } from '../../../library/uploads/content.ts'
-import {
-  type FinishedUpload,
-  finishUpload,
-  libraryPath,
-  refuseUpload
-} from '../../../library/uploads/finish.ts'
+import { type FinishedUpload, libraryPath, refuseUpload } from '../../../library/uploads/finish.ts'
 import { openUsableMediaStore, toCallerError } from '../../../library/uploads/media-store.ts'
 import {
   uploadIdPattern,
@@ -23,12 +18,11 @@ import {
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
-import { recordAudit } from '../../core/audit.ts'
-import { changed } from '../../core/audited-changes.ts'
 import { parseTextId } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'
 import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
+import { finishWithAudit } from './audited-finish.ts'
 import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { checkedPieces, storedFileHeaders } from './whole-upload.ts'
 
@@ -161,7 +155,7 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
     const received = found.state === 'done' ? found.sizeBytes : await receivedBytes(config, found.id)
     const isWhole = received === found.sizeBytes && found.state !== 'done'
     const finished = isWhole
-      ? await withUpload(services, stationId, found.id, upload => finish(request, services, upload))
+      ? await withUpload(services, stationId, found.id, upload => finishWithAudit(request, services, upload))
       : found.mediaId === null
         ? null
         : { mediaId: found.mediaId, notice: '' }
@@ -236,7 +230,7 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
   // A client that has not seen the last response may repeat its request.
   if (upload.state !== 'receiving') {
     if (offset !== sizeBytes) throw wrongOffset(sizeBytes)
-    return finishedHeaders(sizeBytes, await finish(request, services, upload))
+    return finishedHeaders(sizeBytes, await finishWithAudit(request, services, upload))
   }
   const received = await receivedBytes(config, id)
   if (offset !== received) throw wrongOffset(received)
@@ -260,18 +254,13 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
       await refuseUpload(services, upload, shown)
     throw shown
   }
-  return finishedHeaders(sizeBytes, await finish(request, services, upload))
+  return finishedHeaders(sizeBytes, await finishWithAudit(request, services, upload))
 }
 
 const finishedHeaders = (offset: number, finished: FinishedUpload) => ({
   'Upload-Offset': String(offset),
   ...storedFileHeaders(finished)
 })
-
-const finish = (request: ApiRequest, services: ApiServices, upload: Upload) =>
-  finishUpload(services, upload, {
-    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, changes: changed('file') })
-  })
 
 const wrongOffset = (received: number) =>
   ApiError.ofFields(

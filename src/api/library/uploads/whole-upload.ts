@@ -1,5 +1,5 @@
 import { openContent, writePieces } from '../../../library/uploads/content.ts'
-import { abandonUpload, type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
+import { abandonUpload, type FinishedUpload } from '../../../library/uploads/finish.ts'
 import { toCallerError } from '../../../library/uploads/media-store.ts'
 import {
   assertFits,
@@ -10,10 +10,9 @@ import {
   type Upload,
   withUpload
 } from '../../../library/uploads/uploads.ts'
-import { recordAudit } from '../../core/audit.ts'
-import { changed } from '../../core/audited-changes.ts'
 import { type ApiRequest, stationOf } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
+import { finishWithAudit } from './audited-finish.ts'
 
 /** The headers of a response about a stored file. */
 export const storedFileHeaders = ({ mediaId, notice }: FinishedUpload) => ({
@@ -83,14 +82,7 @@ export async function openWholeUpload(
     /** Stores the file at a path. */
     finish: async (target: string, playlistIds: readonly number[]): Promise<FinishedUpload> =>
       withUpload(services, stationId, upload.id, held =>
-        finishUpload(
-          services,
-          { ...held, path: target, playlistIds },
-          {
-            recordAudit: (tx, id) =>
-              recordAudit(tx, request, { record: 'StationFile', id, changes: changed('file') })
-          }
-        )
+        finishWithAudit(request, services, { ...held, path: target, playlistIds })
       ),
     remove
   }

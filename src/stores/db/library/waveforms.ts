@@ -1,4 +1,4 @@
-import type { Sql } from '../sql.ts'
+import type { Sql, Tx } from '../sql.ts'
 
 /** The stored waveform of a song's current file. */
 export interface StoredWaveform {
@@ -93,7 +93,7 @@ export async function storeWaveform(
 
 /** Stores a waveform that a client has made, instead of a requested one. */
 export async function replaceWaveform(
-  sql: Sql,
+  sql: Sql | Tx,
   mediaId: number,
   waveform: Exclude<WaveformOutcome, { readonly failure: string }>,
   nowMs: number
