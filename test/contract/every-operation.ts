@@ -1,6 +1,7 @@
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import type { Answer } from '../support/program.ts'
+import { waitFor } from '../support/wait.ts'
 import type { DocumentedOperation, Received } from './answer-judge.ts'
 
 /** Ids of records and other values of paths, by the part of the path before them or by a name. */
@@ -120,6 +121,19 @@ async function play({ station_id: id = 0 }: Known, sql: Sql): Promise<StepReques
   const [row] = await sql<{ id: number }[]>`
     select max(id)::int as id from song_history where station_id = ${id} and media_id is not null`
   return { params: { id: row?.id } }
+}
+
+/** Waits until a web hook has a delivery that can be repeated. */
+async function delivered({ webhook = 0 }: Known, sql: Sql): Promise<StepRequest> {
+  await waitFor(
+    async () => {
+      const found = await sql`
+        select from webhook_deliveries where webhook_id = ${webhook} and state = 'delivered' limit 1`
+      return found.length > 0
+    },
+    { deadlineMs: 10_000, what: 'a delivery of the web hook' }
+  )
+  return { body: { since: 1_783_468_800 } }
 }
 
 async function songRequest({ station_id: id = 0 }: Known, sql: Sql): Promise<StepRequest> {
@@ -459,25 +473,26 @@ export const steps: Readonly<Record<string, Step>> = {
   },
   editStation: { request: () => ({ body: { name: 'Every renamed' } }) },
   editProfile: { request: () => ({ body: { name: 'Every renamed' } }) },
-  editStationFile: { request: () => ({ body: { title: 'Changed' } }) },
+  editStationFile: { request: () => ({ body: { title: 'Changed again' } }) },
   editPlaylist: { request: () => ({ body: { name: 'Changed' } }) },
   editStationMount: { request: () => ({ body: { display_name: 'Changed' } }) },
   editHlsStream: { request: () => ({ body: { display_name: 'Changed' } }) },
-  editRemote: { request: () => ({ body: { is_visible: true } }) },
-  editStorageLocation: { request: () => ({ body: {} }) },
-  editSftpUser: { request: () => ({ body: {} }) },
+  editRemote: { request: () => ({ body: { is_visible: false } }) },
+  editStorageLocation: { request: () => ({ body: { storageQuota: '1 GB' } }) },
+  editSftpUser: { request: () => ({ body: { password: 'another long password' } }) },
   editStreamer: { request: () => ({ body: { comments: 'Changed' } }) },
   editWebhook: { request: () => ({ body: { name: 'Changed' } }) },
   editUser: { request: () => ({ body: { name: 'Changed' } }) },
-  editRole: { request: () => ({ body: {} }) },
-  editCustomField: { request: () => ({ body: {} }) },
+  editRole: { request: ({ tag }) => ({ body: { name: `Changed ${tag}` } }) },
+  editCustomField: { request: () => ({ body: { name: 'Changed' } }) },
+  editSettingsBranding: { request: () => ({ body: { public_theme: 'dark' } }) },
   editSettings: { request: () => ({ body: { history_keep_days: 60 } }) },
   renameFile: { request: () => ({ body: { file: 'every/first.mp3', newPath: 'every/renamed.mp3' } }) },
   changeFiles: { request: () => ({ body: { do: 'queue', files: ['every/renamed.mp3'], dirs: [] } }) },
   reorderPlaylist: { request: playlistOrder },
   cloneStation: { request: ({ tag }) => ({ body: { name: `Copy ${tag}`, clone: ['playlists', 'mounts'] } }) },
   clonePlaylist: { request: () => ({ body: { name: 'Copy', clone: ['media'] } }) },
-  redeliverWebhook: { request: () => ({ body: { since: 1_783_468_800 } }) },
+  redeliverWebhook: { order: 25, request: delivered },
   setWaveform: {
     order: 9,
     request: ({ media }) => ({
@@ -500,7 +515,9 @@ export const steps: Readonly<Record<string, Step>> = {
   downloadOnDemandSong: { request: ({ media }) => ({ params: { media_id: media } }) },
   playFile: { request: ({ media }) => ({ params: { id: media } }) },
   getNotification: { request: ({ notification }) => ({ params: { notification_id: notification } }) },
-  markNotification: { request: ({ notification }) => ({ params: { notification_id: notification } }) },
+  markNotification: {
+    request: ({ notification }) => ({ params: { notification_id: notification }, body: { is_read: true } })
+  },
   deleteNotification: { request: ({ notification }) => ({ params: { notification_id: notification } }) },
   getArticle: { request: ({ article }) => ({ params: { article_id: article } }) },
   editArticle: {

@@ -21,6 +21,8 @@ export interface Result {
   readonly status: number
   readonly headers: Headers
   readonly problems: readonly string[]
+  /** Number of entries that it wrote to the audit log. */
+  readonly audits: number
   readonly json: Answer
 }
 
@@ -141,7 +143,9 @@ export async function runSteps(
     const step = steps[operation.id] ?? {}
     const request = (await step.request?.(known, program.sql)) ?? {}
     const path = fillPath(operation.path, known, request.params) + (request.query ? `?${request.query}` : '')
+    const lastId = await findLastAudit(program)
     const answer = await send(program, operation, path, request, known)
+    const audits = await countAudits(program, lastId)
     const received = read(answer)
     if (received.status < 400) await step.after?.(known, received, program.sql)
     results.push({
@@ -152,10 +156,21 @@ export async function runSteps(
       status: received.status,
       headers: headersOf(answer),
       problems: judge(operation.id, received),
+      audits,
       json: received.json
     })
   }
   return results
+}
+
+async function findLastAudit({ sql }: Program): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`select coalesce(max(id), 0) as id from audit_log`
+  return row?.id ?? 0
+}
+
+async function countAudits({ sql }: Program, afterId: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*) from audit_log where id > ${afterId}`
+  return row?.count ?? 0
 }
 
 async function send(

@@ -167,6 +167,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: /^Remove / }).click()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('Passkey removed.').waitFor()
+    const entries = await program.sql`
+      select method, record_name as name from audit_log where record = 'Passkey' and key_name = ${email} order by id`
+    expect(entries).toEqual(['PUT', 'DELETE'].map(method => ({ method, name: 'Passkey' })))
   })
 
   test('roles of a user and of the installation are changed', async ({ program, openPage }) => {
