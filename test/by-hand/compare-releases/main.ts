@@ -125,7 +125,8 @@ const intended: readonly (readonly [RegExp, string])[] = [
   [
     /notifications.* body .*(?:Storage cannot be measured|by_type)/,
     'the storages of the requests are measured meanwhile'
-  ]
+  ],
+  [/ \/api\/admin\/auditlog| \/log\/changes/, 'the audit log has names, values, and more changes']
 ]
 
 /** Limits are per second; what is made in the background takes a moment. */
