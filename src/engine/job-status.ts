@@ -13,9 +13,12 @@ export type JobStatus = Awaited<ReturnType<typeof readDeliveries>>
 
 /** Reads the jobs of both kinds. Rejects if Redis is unavailable; the caller sets a deadline. */
 export async function readJobStatus({ scheduledPlays, deliveries }: JobServices): Promise<JobStatus[]> {
-  const [plays, delivering] = await Promise.all([readPlays(scheduledPlays), readDeliveries(deliveries)])
+  const [{ name, ...plays }, delivering] = await Promise.all([
+    readPlays(scheduledPlays),
+    readDeliveries(deliveries)
+  ])
   // Each process that delivers ends songs as well.
-  return [{ ...plays, workers: delivering.workers }, delivering]
+  return [{ name, workers: delivering.workers, ...plays }, delivering]
 }
 
 async function readPlays(scheduled: JobServices['scheduledPlays']): Promise<Omit<JobStatus, 'workers'>> {
