@@ -169,7 +169,19 @@ describe('WAV', () => {
 
   test.for([
     ['windows-1252', Buffer.from([0x93, 0x41, 0x94, 0]), '\u201CA\u201D'],
-    ['UTF-8', Buffer.from('Zo\u00EB\0\0'), 'Zo\u00EB']
+    ['UTF-8', Buffer.from('Zo\u00EB\0\0'), 'Zo\u00EB'],
+    ['UTF-16', Buffer.from('Anna B\0', 'utf16le'), 'Anna B'],
+    ['UTF-16, big-endian', Buffer.from('Anna B\0', 'utf16le').swap16(), 'Anna B'],
+    [
+      'UTF-16 with a mark',
+      Buffer.from('\uFEFF\u0410\u043B\u043B\u0430\0', 'utf16le'),
+      '\u0410\u043B\u043B\u0430'
+    ],
+    [
+      'UTF-8, before other bytes',
+      Buffer.concat([Buffer.from('Zo\u00EB\0'), Buffer.from([0xff, 0xe9])]),
+      'Zo\u00EB'
+    ]
   ] as const)('INFO in %s', async ([, text, artist]) => {
     expect((await read(latin('RIFF\0\0\0\0WAVE'), format, info(text), data)).artist).toBe(artist)
   })

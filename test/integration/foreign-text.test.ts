@@ -107,6 +107,17 @@ test.for(titles)(
           body: Buffer.concat([latin('{"title":"'), bytes, latin('"}')]),
           headers: type('application/json', charset)
         }
+      ],
+      'JSON that names it': [
+        path,
+        {
+          body: Buffer.concat([
+            latin('{"title":"'),
+            bytes,
+            latin(charset === null ? '"}' : `","_charset_": "${charset}"}`)
+          ]),
+          headers: type('application/json', null)
+        }
       ]
     } as const
     for (const [name, [url, request]] of Object.entries(requests)) {

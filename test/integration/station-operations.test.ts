@@ -248,17 +248,21 @@ describe('reports', () => {
     await play('Ebb', '2026-07-01T00:00:00Z', 9)
     await play('', '2026-06-02T00:00:00Z', 5)
     await play(' ', '2026-06-03T00:00:00Z', 5)
+    await program.sql`
+      insert into song_history (station_id, song_id, artist, title, started_at_ms, ended_at_ms, unique_listeners, streamer)
+      select id, md5('live'), '', live_text, ${Date.parse('2026-06-04')}, ${Date.parse('2026-06-05')}, 5, 'Anna'
+      from stations where id = ${station.id}`
     const { body, headers } = await station.ask(
       'GET',
       '/reports/soundexchange?start_date=2026-06-01&end_date=2026-06-30'
     )
     expect(headers.get('content-disposition')).toMatch(/HARBOUR_FM.*01062026-30062026_A\.txt/)
-    expect(headers.get('cuewire-untitled-plays')).toBe('2')
+    expect(headers.get('cuewire-untitled-plays')).toBe('3')
     const [header, ...lines] = body.split('\n')
     expect(header).toMatch(/^\^NAME_OF_SERVICE\^\|.*\|\^ACTUAL_TOTAL_PERFORMANCES\^$/)
     expect(lines).toEqual(['^HARBOUR FM^|^A^|^SIBYL  ORTEGA^|^TIDE^|^QM1^|^SEA^|^^|7'])
     await program.sql`update song_history set listeners_start = 2, delta_positive = 3, artist = '=1+1'
-      where station_id = ${station.id}`
+      where station_id = ${station.id} and title = 'Tide'`
     const csv = await station.ask(
       'GET',
       '/reports/soundexchange?start_date=2026-06-01&end_date=2026-06-30&format=csv&performances=connections'

@@ -29,7 +29,7 @@ const schema = {
   title: { ...textSchema, description: 'The title; without an artist, `Artist - Title`.' },
   artist: { ...textSchema, description: 'The artist.' },
   song: { ...textSchema, description: 'Artist and title: `Artist - Title`.' },
-  charset: { type: 'string', description: 'The charset of a query or form that is not UTF-8: `koi8-r`.' }
+  charset: { type: 'string', description: 'The charset of texts that are not UTF-8: `koi8-r`.' }
 }
 
 /** Reads the body, or the query if there is no body. */

@@ -84,8 +84,8 @@ export const soundExchangeRoute = apiRoute(
           ? sql`h.unique_listeners`
           : sql`greatest(h.unique_listeners, h.listeners_start + h.delta_positive)`
       return heavyReads.run(request, { isLight: false, rows: maxSongs }, async read => {
-        const [settings] = await read.rows<{ name: string; timezone: string }>(
-          sql`select name, timezone from stations where id = ${station.id}`
+        const [settings] = await read.rows<{ name: string; timezone: string; liveText: string }>(
+          sql`select name, timezone, live_text as "liveText" from stations where id = ${station.id}`
         )
         if (!settings) throw new ApiError('not-found')
         const [first, last] = previousMonth(openZone(settings.timezone), engineTimeMs())
@@ -98,8 +98,9 @@ export const soundExchangeRoute = apiRoute(
         const isReported = sql`h.station_id = ${station.id} and h.is_visible
           and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
           and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}`
-        // Nothing can be reported without the name of the recording.
-        const hasTitle = sql`h.title ~ '\\S'`
+        // Nothing can be reported without the name of the recording. The text for streamers without titles names none.
+        const hasTitle = sql`h.title ~ '\\S'
+          and not (h.media_id is null and h.artist = '' and h.title = ${settings.liveText})`
         const [untitled] = await read.rows<{ count: number }>(
           sql`select count(*)::integer as count from song_history h where ${isReported} and not (${hasTitle})`
         )

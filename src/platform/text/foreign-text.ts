@@ -72,6 +72,12 @@ function findMiddle(range: Uint8Array, codes: readonly number[]): number {
 export const decodeForeignLines = (bytes: Uint8Array, charset: string | null = null): string =>
   withoutLostCharacters(decodeForeignDocument(bytes, '\r\n', charset))
 
+/** Whether text is in an encoding that has NUL bytes within characters: named, marked or evident UTF-16 or UTF-32. */
+export const isWide = (bytes: Uint8Array, charset: string | null = null): boolean =>
+  (charset !== null && findEncoding(charset)?.startsWith('utf-16') === true) ||
+  marks.some(({ mark }) => startsWith(bytes, mark)) ||
+  evidentUtf16(bytes, 4) !== null
+
 /** What is decoded at once; more takes so long that others wait. */
 const sliceBytes = 512 * 1024
 
@@ -80,12 +86,8 @@ export async function decodeForeignLinesInSlices(
   bytes: Uint8Array,
   charset: string | null = null
 ): Promise<string> {
-  const isWide =
-    (charset !== null && findEncoding(charset)?.startsWith('utf-16')) ||
-    marks.some(({ mark }) => startsWith(bytes, mark)) ||
-    evidentUtf16(bytes, 4) !== null
   // Decoded fast, and not at any byte.
-  if (isWide) return decodeForeignLines(bytes, charset)
+  if (isWide(bytes, charset)) return decodeForeignLines(bytes, charset)
   const texts: string[] = []
   for (let start = 0; start < bytes.length;) {
     const lineEnd = bytes.indexOf(lineFeed, start + sliceBytes)

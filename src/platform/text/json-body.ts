@@ -24,14 +24,11 @@ export function isJsonType(contentType: string): boolean {
 
 /**
  * Parses a JSON body; undefined if it is empty. It must be UTF-8, unless a charset or null (unknown) is given: then its
- * texts are decoded one by one, because playouts send titles as they receive them. Throws 400 if it is not JSON, is
+ * texts are decoded one by one, also in the charset that a member names, because playouts send titles as they receive them. Throws 400 if it is not JSON, is
  * nested too deeply, has too many values, or has a field `__proto__`, which could change the prototype of a copy.
  */
 export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOptions = {}): unknown {
-  return parseText(
-    charset === undefined ? decodeText(bytes) : decodeForeignDocument(bytes, '"', charset),
-    options
-  )
+  return parseText(charset === undefined ? decodeText(bytes) : decodeForeignJson(bytes, charset), options)
 }
 
 /** Parses a body of any size as `parseJsonBody` does, while others have their turn. */
@@ -43,7 +40,7 @@ export async function parseLargeJsonBody(
   const text =
     charset === undefined
       ? ((await decodeUtf8InSlices(bytes)) ?? decodeText(bytes))
-      : decodeForeignDocument(bytes, '"', charset)
+      : decodeForeignJson(bytes, charset)
   const parts = parseParts(text, options)
   let value: unknown
   await runInTimeSlices(sliceMs, () => {
@@ -52,6 +49,13 @@ export async function parseLargeJsonBody(
     return step.done !== true
   })
   return value
+}
+
+/** A member `charset` or `_charset_` names the charset, as such a field of a form does. */
+function decodeForeignJson(bytes: Uint8Array, charset: string | null): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  const named = /"(?:charset|_charset_)"\s*:\s*"([\w.:+-]{1,40})"/.exec(text)?.[1]
+  return decodeForeignDocument(bytes, '"', named ?? charset)
 }
 
 const largeBytes = 64 * 1024

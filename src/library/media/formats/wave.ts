@@ -1,4 +1,4 @@
-import { decodeForeignText } from '../../../platform/text/foreign-text.ts'
+import { decodeForeignText, isWide } from '../../../platform/text/foreign-text.ts'
 import type { FileTokenizer } from '../file-tokenizer.ts'
 import { latinOf } from '../tags/id3v2-names.ts'
 import { readId3v2 } from '../tags/id3v2.ts'
@@ -90,11 +90,20 @@ function readInfo(list: Buffer, codePage: string | null): NativeTag[] {
   for (let at = 0; at + 8 <= list.length && tags.length < maxNativeTags;) {
     const size = list.readUInt32LE(at + 4)
     const value = list.subarray(at + 8, at + 8 + Math.min(size, maxTextBytes))
-    const end = value.indexOf(0)
-    const text = decodeForeignText(end < 0 ? value : value.subarray(0, end), codePage)
+    const text = decodeForeignText(withoutEnd(value, codePage), codePage)
     const id = latinOf(list.subarray(at, at + 4)).trim()
     if (text.trim() !== '') tags.push({ id, text })
     at += 8 + size + (size % 2)
   }
   return tags
+}
+
+/** Texts end with a NUL, which is two bytes in UTF-16. */
+function withoutEnd(value: Buffer, codePage: string | null): Buffer {
+  let length = value.length - (value.length % 2)
+  while (length > 0 && value.readUInt16LE(length - 2) === 0) length -= 2
+  const wide = value.subarray(0, length)
+  if (isWide(wide, codePage)) return wide
+  const end = value.indexOf(0)
+  return end < 0 ? value : value.subarray(0, end)
 }
