@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import pLimit from 'p-limit'
 import postgres from 'postgres'
 
 import { parseConfig } from '../src/config.ts'
+import { openFairSemaphore } from '../src/platform/runtime/fair-semaphore.ts'
 import { openLog } from '../src/platform/runtime/log.ts'
 import { noCountries } from '../src/radio/countries.ts'
 import { openListenerDescriber } from '../src/radio/listener-details.ts'
@@ -148,7 +148,7 @@ async function measurePolled(program: Program): Promise<Measured> {
     ...services,
     isLeased: openLeaseChecks(sql),
     describeListener: openListenerDescriber(noCountries),
-    writeLimit: pLimit(1)
+    writes: openFairSemaphore({ total: 1 })
   }
   const leasedUntilMs = Date.now() + 3_600_000
   await sql`insert into polls (station_id, due_at_ms) select id, ${leasedUntilMs} from stations on conflict do nothing`

@@ -15,7 +15,7 @@ import { openBlocking } from '../src/stores/redis/connection.ts'
 import { deliverQueue } from '../src/stores/redis/keys.ts'
 import type { RedisPlace } from '../src/stores/redis/place.ts'
 import type { Secrets } from '../src/stores/secrets/secrets.ts'
-import { deliverDue, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
+import { deliverDue, type DeliveryDeps, openHostLimits } from '../src/webhooks/deliveries/deliver.ts'
 import { readDueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
 import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
 
@@ -42,7 +42,7 @@ export function startWebhooks(
     secrets,
     renderer: openRenderer(config.API_DIALECT, config.BASE_URL),
     ...openSendDeps(config),
-    hosts: new HostLimits(),
+    hosts: openHostLimits(),
     leases: new Map(),
     signal: ending.signal
   }

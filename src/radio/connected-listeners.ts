@@ -1,7 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-import pLimit from 'p-limit'
-
 import { readConnections } from '../engine/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../engine/listeners/identities.ts'
 import type { PlayoutServices } from '../engine/services.ts'
@@ -9,6 +7,7 @@ import { FetchFault } from '../platform/outbound/guarded-fetch.ts'
 import { openCache } from '../platform/runtime/cache.ts'
 import { withAbortTimeout } from '../platform/runtime/deadline.ts'
 import { ApiError, Overloaded } from '../platform/runtime/errors.ts'
+import { openFairSemaphore } from '../platform/runtime/fair-semaphore.ts'
 import type { Sql } from '../stores/db/sql.ts'
 import type { Secrets } from '../stores/secrets/secrets.ts'
 import { type Agent, parseAgent } from './agent-family.ts'
@@ -81,7 +80,7 @@ export type ReadConnectedListeners = (stationId: number) => Promise<ConnectedLis
 export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnectedListeners {
   const networks = allowedNetworks(deps.allowedNetworks)
   const hashKey = randomBytes(32)
-  const limit = pLimit(maxInFlight)
+  const reading = openFairSemaphore({ total: maxInFlight })
   const cache = openCache<number, Settled>({ maxEntries: 1_000, ttlMs: cacheTtlMs })
 
   const describeListener = (address: string, userAgent: string) => ({
@@ -174,10 +173,10 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
   }
 
   async function read(stationId: number): Promise<ConnectedListeners> {
-    if (limit.pendingCount >= maxWaiting)
+    if (reading.waitingOf() >= maxWaiting)
       throw new Overloaded(retryAfterSeconds, 'The listeners of too many stations are being read.')
     const servers = await readStationServers(deps.sql, stationId)
-    return limit(() => readSources(stationId, servers))
+    return reading.run(() => readSources(stationId, servers))
   }
 
   return async stationId => {

@@ -8,7 +8,7 @@ import type { Trigger } from '../../src/model/station/triggers.ts'
 import { openStationFaults } from '../../src/platform/isolation/station-faults.ts'
 import { engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { type DeliveryDeps, HostLimits } from '../../src/webhooks/deliveries/deliver.ts'
+import { type DeliveryDeps, openHostLimits } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
@@ -29,7 +29,7 @@ export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): Deliv
     renderer: openRenderer('documented', 'https://radio.example'),
     allowed,
     mailer: null,
-    hosts: new HostLimits(),
+    hosts: openHostLimits(),
     leases: new Map(),
     ...given
   }

@@ -1,5 +1,3 @@
-import pLimit from 'p-limit'
-
 import { StorageFault, type StorageFaultReason } from '../../library/storage/fault.ts'
 import { normalizePath, type StorageLocation } from '../../library/storage/location.ts'
 import {
@@ -14,6 +12,7 @@ import {
 import { runStorageTask } from '../../library/storage/tasks.ts'
 import { resolveInside } from '../../platform/runtime/contained-files.ts'
 import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { ApiServices } from '../core/services.ts'
 
 interface CheckRequest {
@@ -45,7 +44,7 @@ export function findMissingSettings(values: LocationFields): FieldError[] {
 
 const timeoutMs = 5_000
 /** A check may occupy a thread for seconds. */
-const limitChecks = pLimit(2)
+const checks = openFairSemaphore({ total: 2 })
 const maxWaiting = 8
 
 /**
@@ -67,12 +66,12 @@ export async function checkConnection({ services, id, values }: CheckRequest): P
       ? openStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
       : record[field]
   })
-  if (limitChecks.pendingCount >= maxWaiting) throw new TooManyRequests(timeoutMs / 1_000)
+  if (checks.waitingOf() >= maxWaiting) throw new TooManyRequests(timeoutMs / 1_000)
   try {
     if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
       throw new StorageFault('denied')
     const task = { work: 'check', location, timeoutMs } as const
-    await limitChecks(() => runStorageTask(task, AbortSignal.timeout(2 * timeoutMs)))
+    await checks.run(() => runStorageTask(task, AbortSignal.timeout(2 * timeoutMs)))
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error

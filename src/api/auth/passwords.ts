@@ -1,7 +1,7 @@
 import { hash, parseOptions, verify } from '@node-rs/argon2'
-import pLimit from 'p-limit'
 
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
+import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 
 /** The minimum for argon2id in OWASP's Password Storage Cheat Sheet. `memoryCost` is in KiB. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -11,7 +11,7 @@ const maxCost = { memoryCost: 65_536, timeCost: 8, parallelism: 4 }
 // Hashing uses at most half of the thread pool, which file access and DNS lookups need as well.
 const concurrency = 2
 const maxWaiting = 64
-const limit = pLimit(concurrency)
+const hashing = openFairSemaphore({ total: concurrency })
 
 /** Returns the argon2id PHC string of a password. Rejects with `TooManyRequests` if too many calls wait. */
 export async function hashPassword(text: string): Promise<string> {
@@ -58,6 +58,6 @@ export async function pretendToVerify(text: string): Promise<false> {
 }
 
 async function runLimited<T>(run: () => Promise<T>): Promise<T> {
-  if (limit.activeCount + limit.pendingCount >= concurrency + maxWaiting) throw new TooManyRequests(1)
-  return limit(run)
+  if (hashing.waitingOf() >= maxWaiting) throw new TooManyRequests(1)
+  return hashing.run(run)
 }

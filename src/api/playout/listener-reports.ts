@@ -1,9 +1,9 @@
-import pLimit from 'p-limit'
 import * as v from 'valibot'
 
 import { type ListenerReport, recordCounts, tryRecordCounts } from '../../engine/listeners/count-listeners.ts'
 import { integer, limitElements, problemText } from '../../model/fields/field.ts'
 import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
 import { findStations, parseBody, parseElements } from '../core/parse.ts'
@@ -193,9 +193,11 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
     const stations = await parseElements(stationReport, body.stations, 'stations')
     const key = request.caller?.key ?? null
     const ids = await findReported(services, key, stations)
-    const limit = pLimit(atOnce)
+    const recording = openFairSemaphore({ total: atOnce })
     const errors = await Promise.all(
-      stations.map((each, index) => limit(() => recordOne(services, ids[index] ?? 0, index, toReport(each))))
+      stations.map((each, index) =>
+        recording.run(() => recordOne(services, ids[index] ?? 0, index, toReport(each)))
+      )
     )
     return json({ ...actionFields('Records updated successfully.'), refused: errors.flat() })
   }

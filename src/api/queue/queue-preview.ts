@@ -1,11 +1,10 @@
-import pLimit from 'p-limit'
-
 import { previewStation } from '../../engine/queue/preview.ts'
 import type { SimulatedPlay } from '../../model/autodj/simulate.ts'
 import { renderSong } from '../../model/station/now-playing.ts'
 import type { Song } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { songFragment } from '../../stores/db/snapshots.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
@@ -17,7 +16,7 @@ const maxRows = 2_000
 const hourMs = 3_600_000
 
 /** A preview is CPU-bound, so one is computed at a time. */
-const limit = pLimit(1)
+const previews = openFairSemaphore({ total: 1 })
 
 export const queuePreviewRoute = apiRoute(
   'GET',
@@ -42,7 +41,7 @@ export const queuePreviewRoute = apiRoute(
       const station = stationOf(request)
       const hours = parseQueryInteger(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
       const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
-      const plays = await limit(() =>
+      const plays = await previews.run(() =>
         previewStation(services.reads, station.id, {
           untilMs: engineTimeMs() + hours * hourMs,
           playsAtMost: rows,

@@ -1,10 +1,9 @@
 import { stat, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
-import pLimit from 'p-limit'
-
 import { diskFree, diskSize } from '../../platform/metrics/alerts.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
+import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { unlessAborted } from './fault.ts'
@@ -58,8 +57,8 @@ const factOf = (path: string) => `disk-full:${hostname()}:${path}`
 /** Returns each volume once, and the paths without one. */
 async function readVolumes(paths: readonly string[], signal: AbortSignal) {
   const volumes = new Map<number, Volume>()
-  const limit = pLimit(concurrency)
-  const found = await Promise.all(paths.map(path => limit(() => readVolume(path, signal))))
+  const reads = openFairSemaphore({ total: concurrency })
+  const found = await Promise.all(paths.map(path => reads.run(() => readVolume(path, signal))))
   for (const volume of found)
     if (volume !== null && !volumes.has(volume.device)) volumes.set(volume.device, volume)
   return { volumes: [...volumes.values()], skipped: paths.filter((_, index) => found[index] === null) }

@@ -2,9 +2,8 @@ import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { type BlockList, isIP } from 'node:net'
 
-import pLimit from 'p-limit'
-
 import { codeOf } from '../runtime/errors.ts'
+import { openFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { withoutBrackets, isWithin, toNetworkList, parseUrl } from './networks.ts'
 
 /**
@@ -96,7 +95,7 @@ const timeoutMs = 1_000
  * answers; two threads are left for other work.
  */
 export const lookupLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
-const limitLookups = pLimit(lookupLimit)
+const lookups = openFairSemaphore({ total: lookupLimit })
 
 const unresolvedProblem = unsafe('must have a name that can be looked up.')
 
@@ -154,7 +153,7 @@ export async function resolveAddresses(name: string, signal: AbortSignal): Promi
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-  const resolved = limitLookups(() => {
+  const resolved = lookups.run(async () => {
     // It may have been aborted while it was queued.
     signal.throwIfAborted()
     return lookup(name, { all: true })

@@ -1,13 +1,13 @@
-/** Limits of running and waiting work. An owner is what limits count for, such as an address. */
+/** Limits of running and waiting work; without a number there is none. An owner, such as an address, has its own. */
 interface FairSemaphoreOptions {
   /** Work running at once, over all owners. */
-  readonly total: number
+  readonly total?: number
   /** Permits of one owner that are not released. */
-  readonly perOwner: number
-  readonly waitingPerOwner: number
-  readonly waiting: number
+  readonly perOwner?: number
+  readonly waitingPerOwner?: number
+  readonly waiting?: number
   /** How long work may wait for a permit. */
-  readonly waitMs: number
+  readonly waitMs?: number
 }
 
 /** Why there is no permit: a queue is full, the wait timed out, or it was dropped. */
@@ -26,7 +26,7 @@ export type FairSemaphore = ReturnType<typeof openFairSemaphore>
 interface Waiting {
   readonly expectedMs: number
   readonly start: (result: Permit | PermitRefusal) => void
-  readonly timer: NodeJS.Timeout
+  readonly timer: NodeJS.Timeout | undefined
 }
 
 interface Owner {
@@ -48,7 +48,8 @@ const maxOwners = 10_000
  * next. An owner with much work, or many owners at once, hardly delay an owner with little.
  */
 export function openFairSemaphore(options: FairSemaphoreOptions, now = () => performance.now()) {
-  const { total, perOwner, waitingPerOwner, waiting: maxWaiting, waitMs } = options
+  const { total = Infinity, perOwner = Infinity, waitingPerOwner = Infinity } = options
+  const { waiting: maxWaiting = Infinity, waitMs = Infinity } = options
   const owners = new Map<string, Owner>()
   const waitingOwners = new Set<Owner>()
   let running = 0
@@ -139,27 +140,42 @@ export function openFairSemaphore(options: FairSemaphoreOptions, now = () => per
     }
   }
 
+  /** Waits for a permit for work of about `expectedMs`. `drop` cancels the wait. */
+  function acquire(name: string, expectedMs: number) {
+    const owner = useOwner(name)
+    const isNext = running < total && owner.permits < perOwner
+    if (!isNext && owner.waiting.length >= waitingPerOwner) return refuse('owner-full')
+    if (!isNext && waiting >= maxWaiting && !makeRoom(owner)) return refuse('full')
+    let leave = (_refusal: PermitRefusal) => {}
+    const permit = new Promise<Permit | PermitRefusal>(start => {
+      const timer = waitMs === Infinity ? undefined : setTimeout(() => leave('timed-out'), waitMs)
+      const entry = { expectedMs, start, timer }
+      leave = refusal => {
+        if (leaveQueue(owner, entry)) start(refusal)
+      }
+      owner.waiting.push(entry)
+      owner.waitingMs += expectedMs
+      waitingOwners.add(owner)
+      waiting++
+      startWaiting()
+    })
+    return { permit, drop: () => leave('dropped') }
+  }
+
   return {
-    /** Waits for a permit for work of about `expectedMs`. `drop` cancels the wait. */
-    acquire: (name: string, expectedMs: number) => {
-      const owner = useOwner(name)
-      const isNext = running < total && owner.permits < perOwner
-      if (!isNext && owner.waiting.length >= waitingPerOwner) return refuse('owner-full')
-      if (!isNext && waiting >= maxWaiting && !makeRoom(owner)) return refuse('full')
-      let leave = (_refusal: PermitRefusal) => {}
-      const permit = new Promise<Permit | PermitRefusal>(start => {
-        const entry = { expectedMs, start, timer: setTimeout(() => leave('timed-out'), waitMs) }
-        leave = refusal => {
-          if (leaveQueue(owner, entry)) start(refusal)
-        }
-        owner.waiting.push(entry)
-        owner.waitingMs += expectedMs
-        waitingOwners.add(owner)
-        waiting++
-        startWaiting()
-      })
-      return { permit, drop: () => leave('dropped') }
-    }
+    acquire,
+    /** Runs work once it has a permit. Throws if it gets none. */
+    run: async <Result>(work: () => Promise<Result>, owner = ''): Promise<Result> => {
+      const permit = await acquire(owner, 0).permit
+      if (typeof permit === 'string') throw new Error(`no permit: ${permit}`)
+      try {
+        return await work()
+      } finally {
+        permit.release()
+      }
+    },
+    /** The number of waiting permits of an owner. */
+    waitingOf: (owner = ''): number => owners.get(owner)?.waiting.length ?? 0
   }
 }
 

@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events'
 
-import pLimit from 'p-limit'
-
 import type { PlayoutServices } from '../../engine/services.ts'
 import { forStationsTogether, isolate } from '../../platform/isolation/for-each-station.ts'
 import { pollDuration, polls as counts, pollsInFlight } from '../../platform/metrics/polls.ts'
+import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { DescribeListener } from '../listener-details.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
@@ -34,7 +33,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
     fetchFromStation: openStreamFetcher(networks.station),
     fetchFromRemote: openStreamFetcher(networks.remote),
     isLeased: openLeaseChecks(services.sql),
-    writeLimit: pLimit(maxWrites)
+    writes: openFairSemaphore({ total: maxWrites })
   }
   // Each poll in flight adds a listener.
   setMaxListeners(0, signal)

@@ -1,9 +1,8 @@
-import type { LimitFunction } from 'p-limit'
-
 import { changeStation } from '../../engine/change-station.ts'
 import { recordSourceCounts } from '../../engine/listeners/count-listeners.ts'
 import { observeStream } from '../../engine/plays/observe-stream.ts'
 import type { PlayoutServices } from '../../engine/services.ts'
+import type { FairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { DescribeListener } from '../listener-details.ts'
 import type { Stream } from '../stream.ts'
 import type { IsLeased } from './lease-checks.ts'
@@ -14,7 +13,7 @@ export interface StoreDeps extends PlayoutServices {
   readonly isLeased: IsLeased
   readonly describeListener: DescribeListener
   /** Limits concurrent transactions. */
-  readonly writeLimit: LimitFunction
+  readonly writes: Pick<FairSemaphore, 'run'>
 }
 
 /**
@@ -39,11 +38,11 @@ export async function storeFindings(
   })
   if (observed) {
     const { isConnected, artist, title } = observed
-    await deps.writeLimit(() => observeStream(deps, stationId, { isConnected, artist, title, atMs }))
+    await deps.writes.run(() => observeStream(deps, stationId, { isConnected, artist, title, atMs }))
   }
   if (!encoding) return
   const isNew = (poll.bitrate === 0 && encoding.bitrate > 0) || (poll.format === '' && encoding.format !== '')
-  if (isNew) await deps.writeLimit(() => storeEncoding(deps, poll, encoding))
+  if (isNew) await deps.writes.run(() => storeEncoding(deps, poll, encoding))
 }
 
 /** Stores the encoding of a remote where it is unknown. Values that are set are kept. */

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 
-import pLimit, { type LimitFunction } from 'p-limit'
-
 import type { Renderer } from '../../model/station/renderer.ts'
 import { isolate } from '../../platform/isolation/for-each-station.ts'
 import type { StationFaults } from '../../platform/isolation/station-faults.ts'
 import { attemptDuration, attempts } from '../../platform/metrics/webhooks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { type FairSemaphore, openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import { reasonOf } from '../../platform/runtime/store-errors.ts'
 import { traced } from '../../platform/tracing/tracing.ts'
@@ -35,7 +34,7 @@ export interface DeliveryDeps extends SendDeps {
   readonly stationFaults: StationFaults
   readonly secrets: Pick<Sealer, 'open'>
   readonly renderer: Renderer
-  readonly hosts: HostLimits
+  readonly hosts: FairSemaphore
   /** The leases of the process, to be extended: web hooks by holder. */
   readonly leases: Map<string, number>
 }
@@ -117,8 +116,8 @@ async function deliverNext(
     return { hook: await readLeasedHook(sql, hook) }
   }
   const host = hostOfSending(sending)
-  if (deps.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedRetryMs }
-  const send = () => deps.hosts.run(host, () => sendRequest(sending, messageId, secrets, deps))
+  if (deps.hosts.waitingOf(host) >= waitingPerHost) return { nextCheckMs: nowMs + crowdedRetryMs }
+  const send = () => deps.hosts.run(() => sendRequest(sending, messageId, secrets, deps), host)
   const result = sent.traceContext === null ? await send() : await traceAttempt(hook, sent, send)
   attempts.inc({ outcome: result.fault ?? 'delivered' })
   attemptDuration.observe(result.durationMs / 1_000)
@@ -167,26 +166,8 @@ async function traceAttempt(
   })
 }
 
-const requestsPerHost = 4
+/** Limits the requests of this process in flight per host; another one waits. */
+export const openHostLimits = (): FairSemaphore => openFairSemaphore({ perOwner: 4 })
+
+/** With more waiting requests to a host, another one is retried later. */
 const waitingPerHost = 200
-
-/** Limits the requests of this process in flight per host. */
-export class HostLimits {
-  readonly #limits = new Map<string, LimitFunction>()
-
-  /** Whether the queue of a host is full, so that another request has to be retried later. */
-  isCrowded(host: string): boolean {
-    return (this.#limits.get(host)?.pendingCount ?? 0) >= waitingPerHost
-  }
-
-  /** Runs `work` once fewer requests to the host are in flight. */
-  async run<Result>(host: string, work: () => Promise<Result>): Promise<Result> {
-    const limit = this.#limits.get(host) ?? pLimit(requestsPerHost)
-    this.#limits.set(host, limit)
-    try {
-      return await limit(work)
-    } finally {
-      if (limit.activeCount + limit.pendingCount === 0) this.#limits.delete(host)
-    }
-  }
-}

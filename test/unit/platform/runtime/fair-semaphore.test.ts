@@ -113,3 +113,34 @@ test('work that is dropped makes room for other work', async () => {
   first.release()
   permitIn(await kept).release()
 })
+
+test('work runs in order within its limit, and a failure frees its permit', async () => {
+  const semaphore = openFairSemaphore({ total: 1 })
+  const events: string[] = []
+  const work = (name: string) => async () => {
+    events.push(`${name} begins`)
+    await Promise.resolve()
+    events.push(`${name} ends`)
+    if (name === 'first') throw new Error('no')
+    return name
+  }
+  const first = semaphore.run(work('first'))
+  const others = [semaphore.run(work('second')), semaphore.run(work('third'))]
+  expect(semaphore.waitingOf()).toBe(2)
+  await expect(first).rejects.toThrow('no')
+  expect(await Promise.all(others)).toEqual(['second', 'third'])
+  expect(events).toEqual(['first', 'second', 'third'].flatMap(name => [`${name} begins`, `${name} ends`]))
+  expect(semaphore.waitingOf()).toBe(0)
+})
+
+test('work of one owner does not wait for that of others', async () => {
+  const semaphore = openFairSemaphore({ perOwner: 1 })
+  let finish = () => {}
+  const hanging = semaphore.run(() => new Promise<void>(resolve => (finish = resolve)), 'slow')
+  const waiting = semaphore.run(async () => 'late', 'slow')
+  expect(await semaphore.run(async () => 'other', 'fast')).toBe('other')
+  expect([semaphore.waitingOf('slow'), semaphore.waitingOf('fast')]).toEqual([1, 0])
+  finish()
+  await hanging
+  expect(await waiting).toBe('late')
+})
