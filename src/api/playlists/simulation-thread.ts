@@ -1,12 +1,12 @@
-import { parentPort, workerData } from 'node:worker_threads'
-
 import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { answerTasks } from '../../platform/runtime/thread-tasks.ts'
 import { openSql } from '../../stores/db/sql.ts'
 import { simulateSchedule } from './simulate-schedule.ts'
-import { budgetMs, type SimulationTask, type SimulationTaskResult } from './simulation-task.ts'
+import { budgetMs, type SimulationThread } from './simulation-task.ts'
 
-/** Runs one simulation in a thread that `simulation-task.ts` starts. */
-async function run({ databaseUrl, ...request }: SimulationTask): Promise<SimulationTaskResult> {
+/* The thread that `simulation-task.ts` starts for each simulation. */
+
+answerTasks<SimulationThread>(1, async ({ databaseUrl, ...request }) => {
   const sql = openSql(databaseUrl, { max: 1, name: 'simulation' })
   try {
     return { body: await simulateSchedule(sql, request, budgetMs) }
@@ -15,6 +15,4 @@ async function run({ databaseUrl, ...request }: SimulationTask): Promise<Simulat
   } finally {
     await sql.end({ timeout: 1 })
   }
-}
-
-parentPort?.postMessage(await run(workerData), [])
+})

@@ -1,5 +1,5 @@
 import { DeadlineExceeded } from '../../platform/runtime/deadline.ts'
-import { openThreadTasks, ThreadLostError } from '../../platform/runtime/thread-tasks.ts'
+import { openSharedThread, ThreadLostError } from '../../platform/runtime/thread-tasks.ts'
 import type { AudioFile } from './audio-file.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
@@ -19,7 +19,7 @@ export interface AudioFileThread {
 /** Reading ends by itself after ten seconds; other files may be read before. */
 const timeoutMs = 60_000
 
-const run = openThreadTasks<AudioFileThread>('src/library/media/audio-file-thread.js', {
+const run = openSharedThread<AudioFileThread>('src/library/media/audio-file-thread.js', {
   idleMs: 30_000,
   resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 }
 })

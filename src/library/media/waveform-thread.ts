@@ -1,9 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads'
-
 import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { codeOf } from '../../platform/runtime/errors.ts'
+import { answerTasks } from '../../platform/runtime/thread-tasks.ts'
 import { decodeAudio } from './decode-audio.ts'
-import type { WaveformResult, WaveformTask } from './make-waveform.ts'
+import type { WaveformResult, WaveformTask, WaveformThread } from './make-waveform.ts'
 import { openPeaks } from './peaks.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
@@ -28,5 +27,4 @@ function describeFailure(error: unknown): string {
   return `it cannot be read${codeOf(error) === '' ? '' : ` (${codeOf(error)})`}`
 }
 
-const task: WaveformTask = workerData
-parentPort?.postMessage(await run(task), [])
+answerTasks<WaveformThread>(1, run)

@@ -1,5 +1,5 @@
 import { DeadlineExceeded } from '../../platform/runtime/deadline.ts'
-import { openThreadTasks, ThreadLostError } from '../../platform/runtime/thread-tasks.ts'
+import { openSharedThread, ThreadLostError } from '../../platform/runtime/thread-tasks.ts'
 import { StorageFault, type StorageFaultReason } from './fault.ts'
 import { FileExistsError, type FileStore, type StoredFile } from './file-store.ts'
 import type { StorageLocation } from './location.ts'
@@ -29,7 +29,7 @@ const putTimeoutMs = 3_600_000
 const timeoutMs = 60_000
 
 /** One thread for the process, because decrypting keys and signing requests would block the event loop. */
-const runInThread = openThreadTasks<RemoteFileThread>('src/library/storage/remote-files-thread.js', {
+const runInThread = openSharedThread<RemoteFileThread>('src/library/storage/remote-files-thread.js', {
   idleMs: 30_000,
   // What the client of S3 leaves behind per piece of a file is then collected soon; it is no slower.
   resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 128 }

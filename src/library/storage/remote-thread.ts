@@ -1,16 +1,14 @@
-import { parentPort, workerData } from 'node:worker_threads'
-
+import { answerTasks } from '../../platform/runtime/thread-tasks.ts'
 import { StorageFault } from './fault.ts'
-import { runHere, type StorageTask, type StorageTaskResult } from './tasks.ts'
+import { runHere, type StorageThread } from './tasks.ts'
 
-/** Runs one task in a thread that `tasks.ts` starts. */
-async function run(task: StorageTask): Promise<StorageTaskResult> {
+/* The thread that `tasks.ts` starts for each task. */
+
+answerTasks<StorageThread>(1, async task => {
   try {
     return { usage: await runHere(task, AbortSignal.timeout(task.timeoutMs)) }
   } catch (error) {
     const { reason, code } = error instanceof StorageFault ? error : new StorageFault('unusable')
     return { fault: { reason, code } }
   }
-}
-
-parentPort?.postMessage(await run(workerData), [])
+})

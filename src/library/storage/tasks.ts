@@ -1,8 +1,6 @@
-import { Worker } from 'node:worker_threads'
-
-import { builtFile } from '../../platform/process/program-files.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
-import { StorageFault, type StorageFaultReason, throwIfAborted, unlessAborted } from './fault.ts'
+import { runInOwnThread } from '../../platform/runtime/thread-tasks.ts'
+import { abortReason, StorageFault, type StorageFaultReason } from './fault.ts'
 import { checkLocal, measureLocal } from './local.ts'
 import type { StorageLocation } from './location.ts'
 import type { Usage } from './walk.ts'
@@ -14,10 +12,13 @@ export interface StorageTask {
   readonly timeoutMs: number
 }
 
-/** The message of the thread in `remote-thread.ts`. */
-export type StorageTaskResult =
-  | { readonly usage: Usage | null }
-  | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
+/** What the thread in `remote-thread.ts` does. */
+export interface StorageThread {
+  readonly task: StorageTask
+  readonly answer:
+    | { readonly usage: Usage | null }
+    | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
+}
 
 /** Time for the start and the end of a thread. */
 const threadOverheadMs = 5_000
@@ -37,22 +38,12 @@ export async function runStorageTask(task: StorageTask, signal: AbortSignal): Pr
 }
 
 async function runInThread(task: StorageTask, signal: AbortSignal): Promise<Usage | null> {
-  throwIfAborted(signal)
-  const thread = new Worker(builtFile('src/library/storage/remote-thread.js'), { workerData: task })
-  try {
-    const result = await unlessAborted(
-      signal,
-      new Promise<StorageTaskResult>((resolve, reject) => {
-        thread.once('message', resolve)
-        thread.once('error', reject)
-        thread.once('exit', () => reject(new Error('the storage thread exited without a result')))
-      })
-    )
-    if ('fault' in result) throw new StorageFault(result.fault.reason, result.fault.code)
-    return result.usage
-  } finally {
-    await thread.terminate()
-  }
+  const file = 'src/library/storage/remote-thread.js'
+  const result = await runInOwnThread<StorageThread>(file, task, signal).catch((error: unknown) => {
+    throw signal.aborted ? abortReason(signal) : error
+  })
+  if ('fault' in result) throw new StorageFault(result.fault.reason, result.fault.code)
+  return result.usage
 }
 
 const toNothing = () => null

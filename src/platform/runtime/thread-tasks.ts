@@ -1,7 +1,7 @@
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
 import { builtFile } from '../process/program-files.ts'
-import { withDeadline } from './deadline.ts'
+import { DeadlineExceeded, withAbortTimeout } from './deadline.ts'
 
 /** The tasks of a thread and their answers, which are cloned. */
 export interface ThreadProtocol {
@@ -13,9 +13,14 @@ export interface ThreadProtocol {
 export class ThreadLostError extends Error {}
 
 interface ThreadOptions {
+  readonly resourceLimits?: ResourceLimits
+  /** Drops what the thread prints. */
+  readonly isQuiet?: boolean
+}
+
+interface SharedThreadOptions extends ThreadOptions {
   /** After this time without a task the thread ends, because its libraries take memory. */
   readonly idleMs: number
-  readonly resourceLimits?: ResourceLimits
 }
 
 interface Pending<Answer> {
@@ -23,69 +28,96 @@ interface Pending<Answer> {
   readonly reject: (error: Error) => void
 }
 
-interface Thread<Answer> {
-  readonly worker: Worker
-  readonly pending: Map<number, Pending<Answer>>
+/** Starts a thread of a file that is built from a module that calls `answerTasks`. */
+function startThread<Protocol extends ThreadProtocol>(
+  file: string,
+  { resourceLimits = {}, isQuiet = false }: ThreadOptions
+) {
+  type Answer = Protocol['answer']
+  const pending = new Map<number, Pending<Answer>>()
+  const worker = new Worker(builtFile(file), { resourceLimits, stdout: isQuiet, stderr: isQuiet })
+  let lastId = 0
+  let isLost = false
+  // It keeps the process alive only while it has a task.
+  worker.unref()
+  worker.on('message', ({ id, answer }: { id: number; answer: Answer }) => pending.get(id)?.resolve(answer))
+  const onEnd = (cause: unknown) => {
+    isLost = true
+    for (const { reject } of pending.values()) reject(new ThreadLostError('the thread ended', { cause }))
+  }
+  worker.on('error', onEnd).on('exit', onEnd)
+
+  return {
+    isLost: () => isLost,
+    isIdle: () => pending.size === 0,
+    /** Throws a `ThreadLostError` if the thread ends, and the reason of the signal once it is aborted. */
+    run: async (task: Protocol['task'], signal: AbortSignal): Promise<Answer> => {
+      const id = ++lastId
+      const stop = () => pending.get(id)?.reject(signal.reason)
+      worker.ref()
+      try {
+        return await new Promise<Answer>((resolve, reject) => {
+          pending.set(id, { resolve, reject })
+          if (signal.aborted) return stop()
+          signal.addEventListener('abort', stop, { once: true })
+          worker.postMessage({ id, task }, [])
+        })
+      } finally {
+        signal.removeEventListener('abort', stop)
+        pending.delete(id)
+        if (pending.size === 0) worker.unref()
+      }
+    },
+    end: async () => void (await worker.terminate())
+  }
 }
 
 /**
- * Returns a function that runs tasks in a thread of their own, so that they do not block the event loop. The thread
- * is started with the first task. `file` is built from the module that calls `answerTasks`.
- *
- * The function throws a `DeadlineExceeded`, and a `ThreadLostError` if the thread ends.
+ * Returns a function that runs tasks in a thread that they share, so that they do not block the event loop. The thread
+ * is started with the first task. The function throws a `DeadlineExceeded`, and a `ThreadLostError` if the thread ends.
  */
-export function openThreadTasks<Protocol extends ThreadProtocol>(
+export function openSharedThread<Protocol extends ThreadProtocol>(
   file: string,
-  { idleMs, resourceLimits = {} }: ThreadOptions
+  { idleMs, ...options }: SharedThreadOptions
 ): (task: Protocol['task'], timeoutMs: number) => Promise<Protocol['answer']> {
-  type Answer = Protocol['answer']
-  let thread: Thread<Answer> | null = null
-  let lastId = 0
+  let thread: ReturnType<typeof startThread<Protocol>> | null = null
   let idleTimer: NodeJS.Timeout | undefined
 
-  function start(): Thread<Answer> {
-    const pending = new Map<number, Pending<Answer>>()
-    const worker = new Worker(builtFile(file), { resourceLimits })
-    const started = { worker, pending }
-    worker.unref()
-    worker.on('message', ({ id, answer }: { id: number; answer: Answer }) => pending.get(id)?.resolve(answer))
-    const onEnd = (cause: unknown) => {
-      if (thread === started) thread = null
-      for (const { reject } of pending.values()) reject(new ThreadLostError('the thread ended', { cause }))
-    }
-    worker.on('error', onEnd).on('exit', onEnd)
-    return started
-  }
-
-  function end(idle: Thread<Answer>): void {
-    if (thread === idle) thread = null
-    void idle.worker.terminate()
-  }
-
   return async (task, timeoutMs) => {
-    const used = (thread ??= start())
-    const { worker, pending } = used
+    if (thread === null || thread.isLost()) thread = startThread<Protocol>(file, options)
+    const used = thread
     clearTimeout(idleTimer)
-    const id = ++lastId
-    worker.ref()
     try {
-      return await withDeadline(
-        timeoutMs,
-        'a task of a thread',
-        () =>
-          new Promise<Answer>((resolve, reject) => {
-            pending.set(id, { resolve, reject })
-            worker.postMessage({ id, task }, [])
-          })
-      )
+      const exceeded = () => new DeadlineExceeded(`a task of a thread took longer than ${timeoutMs} ms`)
+      return await withAbortTimeout(undefined, timeoutMs, limit => used.run(task, limit), exceeded)
     } finally {
-      pending.delete(id)
-      if (pending.size === 0) {
-        worker.unref()
-        idleTimer = setTimeout(() => end(used), idleMs)
-        idleTimer.unref()
+      if (used.isIdle()) {
+        const end = () => {
+          if (thread === used) thread = null
+          void used.end()
+        }
+        idleTimer = setTimeout(end, idleMs).unref()
       }
     }
+  }
+}
+
+/**
+ * Runs a task in a thread of its own, which ends with it, also in the middle of a computation once the signal is
+ * aborted. Throws the reason of the signal, and a `ThreadLostError` if the thread ends before.
+ */
+export async function runInOwnThread<Protocol extends ThreadProtocol>(
+  file: string,
+  task: Protocol['task'],
+  signal: AbortSignal,
+  options: ThreadOptions = {}
+): Promise<Protocol['answer']> {
+  signal.throwIfAborted()
+  const thread = startThread<Protocol>(file, options)
+  try {
+    return await thread.run(task, signal)
+  } finally {
+    await thread.end()
   }
 }
 
