@@ -92,10 +92,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   }
   const reads = openPool('reads', pools.server.reads, 10)
   const publicReads = openPool('public reads', pools.server.publicReads, 5)
-  const heavyReads = openHeavyReads({
-    visitors: openPool('visitor reads', pools.server.visitorReads, 5),
-    keys: openPool('heavy reads', pools.server.heavyReads, 10)
-  })
+  const heavyReads = openHeavyReads({ visitors: publicReads, keys: reads })
   const keys = openKeys(openPool('keys', pools.server.keys, 2))
   const mayListen = async (text: string, stationId: number, address?: string) => {
     const key = await keys.findOptional(text, address)

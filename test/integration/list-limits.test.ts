@@ -78,13 +78,13 @@ full(
 )
 
 full(
-  'requests of visitors do not delay operators, and a disconnect cancels the query',
+  'requests of visitors delay neither operators nor other reads of visitors, and a disconnect cancels the query',
   async ({ program, station }) => {
     const { sql } = program
     const path = `/api/station/${station.id}/requests?per_page=25`
     const running = async () => {
       const rows = await sql<{ query: string }[]>`
-      select query from pg_stat_activity where application_name = 'cuewire server visitor reads' and state = 'active'`
+      select query from pg_stat_activity where application_name = 'cuewire server public reads' and state = 'active'`
       return rows.length
     }
     const held = await sql.reserve()
@@ -101,6 +101,8 @@ full(
       await waitFor(async () => (await running()) === 1, { deadlineMs: 5_000, what: 'the lists' })
       const answer = await program.ask('GET', `/api/station/${station.id}/history?per_page=5`)
       expect(answer.status).toBe(200)
+      const other = await program.ask('GET', `/api/station/${station.id}/schedule`, { key: '' })
+      expect(other.status).toBe(200)
       leaving.abort()
       await Promise.all(asked)
       // The lock lasts five seconds more, which a query spends until its timeout.

@@ -192,19 +192,19 @@ test.skipIf(whyWithout('pgbouncer'))(
     expect(await findPoolerShortage(large.url, 'server')).toBeNull()
     expect(await findPoolerShortageOfAll(sql, large.url)).toBeNull()
 
-    using small = await startPgbouncer(databaseUrl, { pool_mode: 'session', default_pool_size: 20 })
+    using small = await startPgbouncer(databaseUrl, { pool_mode: 'session', default_pool_size: 13 })
     expect(await findPoolerShortage(small.url, 'server')).toBe(
-      'a pooler in front of Postgres gives this process only 20 of 25 connections'
+      'a pooler in front of Postgres gives this process only 13 of 16 connections'
     )
     expect(await findPoolerShortage(small.url, 'workers')).toBeNull()
     expect(await findPoolerShortageOfAll(sql, small.url)).toMatch(
-      /^1 server and 1 workers processes use up to 37 connections, and a pooler in front of Postgres gives only \d+$/
+      /^1 server and 1 workers processes use up to 28 connections, and a pooler in front of Postgres gives only \d+$/
     )
 
-    const others = postgres(small.url, { max: 20, prepare: false, fetch_types: false })
-    await Promise.all(Array.from({ length: 20 }, () => others`select 1`.simple()))
+    const others = postgres(small.url, { max: 13, prepare: false, fetch_types: false })
+    await Promise.all(Array.from({ length: 13 }, () => others`select 1`.simple()))
     expect(await refusal(small.url)).toMatch(
-      /accepts connections at 127\.0\.0\.1:\d+, but gives no session .* raise its default_pool_size to 25 for each server and 12 for each workers process/
+      /accepts connections at 127\.0\.0\.1:\d+, but gives no session .* raise its default_pool_size to 16 for each server and 12 for each workers process/
     )
     await others.end({ timeout: 1 })
     expect(await refusal('postgres://127.0.0.1:1/none')).toMatch(/does not answer at DATABASE_URL/)

@@ -23,12 +23,16 @@ export interface HeavyRead {
 }
 
 const limits = { perOwner: 2, waitingPerOwner: 30, waiting: 300, waitMs: 6_000 }
-/** A read that is not light may occupy a core of Postgres, so visitors have one at a time. */
+/**
+ * A read that is not light may occupy a core of Postgres, so visitors have one at a time. Statements outside of heavy
+ * reads share the pool: they wait for the end of a light read of a visitor, which takes milliseconds.
+ */
 const visitorLimits = {
-  light: { ...limits, total: pools.server.visitorReads - 1 },
+  light: { ...limits, total: pools.server.publicReads - 1 },
   heavy: { ...limits, total: 1 }
 }
-const keyLimits = { light: { ...limits, total: pools.server.heavyReads - 2 }, heavy: { ...limits, total: 2 } }
+/** Leaves a connection to statements outside of heavy reads. */
+const keyLimits = { light: { ...limits, total: pools.server.reads - 3 }, heavy: { ...limits, total: 2 } }
 
 /** Rows that are fetched and rendered in one time slice. */
 const rowsPerBatch = 100
@@ -38,7 +42,8 @@ const retryAfterSeconds = 2
 
 /**
  * Limits the heavy reads of a server process: those whose cost grows with the amount of data, such as lists, exports
- * and series. Visitors have no key. The pools have as many connections as reads may run (`connection-budget.ts`).
+ * and series. Visitors have no key. The pools have at least as many connections as reads may run
+ * (`connection-budget.ts`).
  */
 export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; readonly keys: Sql }) {
   const open = ({ light, heavy }: typeof visitorLimits) => ({
@@ -48,7 +53,7 @@ export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; rea
   const semaphores = { visitors: open(visitorLimits), keys: open(keyLimits) }
 
   /**
-   * Runs a read on connections that key checks and other reads do not use. `isLight`: an index finds its rows,
+   * Runs a read on connections that changes and key checks do not use. `isLight`: an index finds its rows,
    * and they are few. `rows` is their approximate number: smaller reads run first, and light reads do not wait
    * for others. Limits count per address, or per key on keyed routes, until the response is sent. Throws 429
    * above the limit of the caller, and 503 if the server is full or a statement exceeds its timeout.

@@ -1,9 +1,12 @@
 import type { Sql } from '../sql.ts'
 import { countPoolerSessions } from './pooler-sessions.ts'
 
-/** The connections of the pools of each kind of process, at most. Starting takes three more for a moment. */
+/**
+ * The connections of the pools of each kind of process, at most. Those of a server are one for each kind of caller:
+ * changes, reads with a key, reads of visitors, and checks of keys. Starting takes three more for a moment.
+ */
 export const pools = {
-  server: { main: 10, reads: 4, publicReads: 2, visitorReads: 2, heavyReads: 5, keys: 2 },
+  server: { main: 7, reads: 5, publicReads: 2, keys: 2 },
   workers: { main: 12 }
 } as const
 
