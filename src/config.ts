@@ -1,12 +1,12 @@
 import { isAbsolute } from 'node:path'
 
-import { validate } from 'node-cron'
 import * as v from 'valibot'
 
 import { readVariableFiles, secretNames } from '../scripts/variable-files.mjs'
 import { dialects } from './model/station/dialect.ts'
 import { isNetwork, parseUrl } from './platform/outbound/networks.ts'
 import { parseProxyUrl, readProxyVariable } from './platform/outbound/proxy.ts'
+import { isCronExpression } from './platform/runtime/cron-times.ts'
 import { OperatorError } from './platform/runtime/errors.ts'
 import { findDatabaseUrlProblem } from './stores/db/connections/database-url.ts'
 import { findRedisUrlProblem, withCaFile } from './stores/redis/redis-url.ts'
@@ -185,7 +185,7 @@ const schema = v.object({
     v.pipe(
       v.string(),
       v.check(
-        text => validate(text) && text.trim().split(/\s+/).length === 5,
+        text => isCronExpression(text) && text.trim().split(/\s+/).length === 5,
         'is not a cron expression of five fields'
       )
     )

@@ -1,8 +1,7 @@
-import { schedule } from 'node-cron'
-
 import type { Config } from '../src/config.ts'
 import { findBackupStorageProblem } from '../src/library/storage/backup-storage.ts'
 import { backupAge } from '../src/platform/metrics/alerts.ts'
+import { openCronTimes } from '../src/platform/runtime/cron-times.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
 import { repeat } from '../src/platform/runtime/repeat.ts'
 import { readBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
@@ -19,10 +18,10 @@ const missingMs = 60_000
  * Starts scheduled backups, and warns if they cannot be written. All processes run it; one of them writes each backup.
  */
 export function startBackups({ log, ...deps }: Deps, expression: string) {
-  const stopping = new AbortController()
+  let isStopping = false
   const check = async () => {
     const reason = await findBackupStorageProblem(deps.sql, deps.config)
-    if (reason !== null && !stopping.signal.aborted)
+    if (reason !== null && !isStopping)
       log.warn(
         { reason, storage: deps.config.BACKUP_STORAGE },
         'scheduled backups cannot be written: BACKUP_STORAGE cannot be used'
@@ -30,16 +29,18 @@ export function startBackups({ log, ...deps }: Deps, expression: string) {
   }
   // A later backup reports what this could not find out.
   void check().catch(() => {})
-  const run = async ({ date }: { readonly date: Date }) => {
+  const run = async (signal: AbortSignal, dueAt: Date) => {
     try {
-      const name = await runScheduledBackup({ ...deps, signal: stopping.signal }, date)
+      const name = await runScheduledBackup({ ...deps, signal }, dueAt)
       if (name !== null) log.info({ file: name }, 'backup written')
     } catch (error) {
-      if (!stopping.signal.aborted) log.error({ err: error }, 'the scheduled backup failed')
+      // Each one is logged: the next may be a day later.
+      if (!signal.aborted) log.error({ err: error }, 'the scheduled backup failed')
     }
   }
-  const task = schedule(expression, run, { name: 'backup', timezone: 'UTC', noOverlap: true })
-  const missing = repeat(() => updateMissingBackupAlert(deps.sql, { expression, task }), {
+  const backups = repeat(run, { at: expression, jitterMs: 0, log, failure: 'backups failed' })
+  const schedule = { expression, nextTimes: openCronTimes(expression) }
+  const missing = repeat(() => updateMissingBackupAlert(deps.sql, schedule), {
     pauseMs: missingMs,
     log,
     failure: 'looking for missing backups failed'
@@ -50,9 +51,8 @@ export function startBackups({ log, ...deps }: Deps, expression: string) {
   }
   return {
     stop: async () => {
-      stopping.abort()
-      await missing.stop()
-      await task.destroy()
+      isStopping = true
+      await Promise.all([missing.stop(), backups.stop()])
     }
   }
 }

@@ -1,8 +1,5 @@
-import { join } from 'node:path'
-
 import { parseConfig } from '../src/config.ts'
 import { measureJobs } from '../src/engine/job-status.ts'
-import { createMusicBrainzSource } from '../src/library/covers/find-cover.ts'
 import { openStorageLocation } from '../src/library/uploads/media-store.ts'
 import { warnOfMistypedVariables } from '../src/mistyped-variables.ts'
 import { exportMetrics } from '../src/platform/metrics/exporter.ts'
@@ -17,25 +14,9 @@ import { openDatabaseSecrets } from '../src/stores/secrets/secrets-key.ts'
 import { forgetSchedule } from '../src/upkeep/archives/missing-backup.ts'
 import { measureBacklog } from '../src/webhooks/deliveries/backlog.ts'
 import { startAdvanceWorker } from './advance.ts'
-import { startAlerts } from './alerts.ts'
 import { startBackups } from './backups.ts'
-import { startCron } from './cron.ts'
-import {
-  startCountFlush,
-  startCoverLookups,
-  startHeartbeat,
-  startHlsLog,
-  startPolls,
-  startDiskAlerts,
-  startPreload,
-  startRefills,
-  startRemoteLists,
-  startStorageScan,
-  startSweep,
-  startUpgradeSteps,
-  startUploadSweep
-} from './loops.ts'
-import { startWaveforms } from './waveforms.ts'
+import { startTasks } from './task.ts'
+import { tasks } from './tasks.ts'
 import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, outages, opened }) => {
@@ -52,19 +33,11 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
     measureBacklog(services.sql)
   }
   const stopLater = (name: string, { stop }: { stop: () => Promise<void> }) => opened.defer(name, stop)
-  stopLater('cron', startCron(services, config))
-  stopLater('heartbeat', startHeartbeat(join(config.DATA_DIR, 'workers-alive'), log))
-  stopLater('sweep', startSweep(services))
-  stopLater('count flush', startCountFlush(services))
-  stopLater('preload', startPreload(services))
-  stopLater('refills', startRefills(services))
-  stopLater('upgrade steps', startUpgradeSteps(services))
-  stopLater('storage', startStorageScan({ ...services, config, secrets }))
-  stopLater('uploads', startUploadSweep({ ...services, config, secrets }))
-  stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
-  stopLater('alerts', startAlerts({ ...services, config }))
-  stopLater('waveforms', startWaveforms({ ...services, config, secrets }))
-  stopLater('remote lists', startRemoteLists({ ...services, config }))
+  const { GEO_DATABASE: geoDatabase } = config
+  const geo = geoDatabase === undefined ? null : await openCountries(geoDatabase, log)
+  if (geo) opened.defer('database of countries', geo.stop)
+  const describeListener = openListenerDescriber(geo ?? noCountries)
+  stopLater('tasks', startTasks(tasks, { ...services, config, secrets, describeListener }))
   const { BACKUP_SCHEDULE: backupSchedule, BACKUP_STORAGE: backupStorage } = config
   if (backupSchedule !== undefined && backupStorage !== undefined)
     stopLater(
@@ -80,16 +53,6 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
       )
     )
   else await forgetSchedule(services.sql)
-  if (config.COVER_LOOKUP === 'musicbrainz')
-    stopLater('cover lookups', startCoverLookups(services, createMusicBrainzSource(config.BASE_URL)))
-  const { GEO_DATABASE: geoDatabase } = config
-  const geo = geoDatabase === undefined ? null : await openCountries(geoDatabase, log)
-  if (geo) opened.defer('database of countries', geo.stop)
-  const describeListener = openListenerDescriber(geo ?? noCountries)
-  const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config
-  if (path !== undefined)
-    stopLater('HLS log', startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000, describeListener }))
-  stopLater('polls', startPolls({ ...services, config, secrets, describeListener }))
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   stopLater('web hooks', webhooks)
   const { deliverNow } = webhooks

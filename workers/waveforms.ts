@@ -2,8 +2,6 @@ import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
-import type { Config } from '../src/config.ts'
-import type { PlayoutServices } from '../src/engine/services.ts'
 import { makeWaveform, type WaveformResult, waveformTimeoutMs } from '../src/library/media/make-waveform.ts'
 import { StorageFault } from '../src/library/storage/fault.ts'
 import type { FileStore } from '../src/library/storage/file-store.ts'
@@ -11,22 +9,16 @@ import { findMediaFolder, locateSong, resolveMediaFolder } from '../src/library/
 import { openMediaStore } from '../src/library/uploads/media-store.ts'
 import { withAbortTimeout, withDeadline } from '../src/platform/runtime/deadline.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
-import { repeat } from '../src/platform/runtime/repeat.ts'
 import {
   returnWaveformRequest,
   storeWaveform,
   dequeueWaveformRequest,
   type WaveformRequest
 } from '../src/stores/db/library/waveforms.ts'
-import type { Secrets } from '../src/stores/secrets/secrets.ts'
+import type { LoopRun, TaskServices } from './task.ts'
 
-type WaveformServices = Pick<PlayoutServices, 'sql' | 'log'> & {
-  readonly config: Config
-  readonly secrets: Secrets
-}
+type WaveformServices = Pick<TaskServices, 'sql' | 'config' | 'secrets'>
 
-/** The pause if nothing is requested: an operator waits for the result. */
-const pauseMs = 500
 /** The folder may be on a file system that hangs. */
 const locateTimeoutMs = 5_000
 /** Longer than making a waveform and storing it takes. */
@@ -37,17 +29,14 @@ const pieceBytes = 1024 * 1024
 /** A file that ended this many processes is not tried again. */
 const maxAttempts = 3
 
-/** Makes requested waveforms, one at a time. */
-export function startWaveforms(services: WaveformServices) {
-  return repeat(
-    async signal => {
-      const request = await dequeueWaveformRequest(services.sql, engineTimeMs(), leaseMs)
-      if (request === null) return pauseMs
-      await answer(services, request, signal)
-      return 0
-    },
-    { pauseMs, log: services.log, failure: 'making waveforms failed' }
-  )
+/** Makes requested waveforms, one at a time, without a pause while there are more. */
+export function openWaveforms(services: WaveformServices): LoopRun {
+  return async signal => {
+    const request = await dequeueWaveformRequest(services.sql, engineTimeMs(), leaseMs)
+    if (request === null) return undefined
+    await answer(services, request, signal)
+    return 0
+  }
 }
 
 async function answer(services: WaveformServices, request: WaveformRequest, signal: AbortSignal) {

@@ -21,13 +21,21 @@ import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
 
 /** Web hooks delivered to at once; most deliveries wait for the receiver. */
 const concurrency = 500
-const relayMs = 1_000
 const extendLeasesMs = 2_000
 const maxDueHooks = 2_000
 /** How long requests in flight may take once the process stops. */
 const graceMs = 2_500
 
-/** Delivers to web hooks, by `deliverNow` and by jobs. A relay enqueues due deliveries without a job. */
+/** Writes the events of stations that went on or off the air, and enqueues due deliveries without a job. */
+export async function relayDeliveries(services: PlayoutServices): Promise<void> {
+  const { sql, deliveries } = services
+  const nowMs = engineTimeMs()
+  await writeStatusEvents(services, nowMs)
+  await pullHooksBack(sql, nowMs)
+  await scheduleDue(deliveries, await readDueHooks(sql, nowMs, maxDueHooks))
+}
+
+/** Delivers to web hooks, by `deliverNow` and by jobs. */
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
@@ -59,21 +67,11 @@ export function startWebhooks(
   worker.on('failed', (job, error) => onFailed(error, job?.id))
   const inFlight = new Set<Promise<void>>()
 
-  const failure = 'web hook relay failed'
-  const relay = repeat(
-    async () => {
-      const nowMs = engineTimeMs()
-      await writeStatusEvents(services, nowMs)
-      await pullHooksBack(sql, nowMs)
-      await scheduleDue(deliveries, await readDueHooks(sql, nowMs, maxDueHooks))
-    },
-    { pauseMs: relayMs, log, failure }
-  )
   const leases = repeat(
     async () => {
       if (parts.leases.size > 0) await extendLeases(sql, parts.leases, engineTimeMs())
     },
-    { pauseMs: extendLeasesMs, log, failure }
+    { pauseMs: extendLeasesMs, log, failure: 'web hook relay failed' }
   )
 
   return {
@@ -89,7 +87,6 @@ export function startWebhooks(
     stop: async () => {
       isStopping = true
       const timer = setTimeout(() => ending.abort(new Error('the process stops')), graceMs)
-      await relay.stop()
       await Promise.all([worker.close(), ...inFlight])
       await leases.stop()
       clearTimeout(timer)

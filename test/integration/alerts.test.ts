@@ -240,7 +240,7 @@ describe('the alert of a missing backup', () => {
   /** A schedule whose next runs are at these distances from now. */
   const schedule = (expression: string, ...distances: number[]) => ({
     expression,
-    task: { getNextRuns: () => distances.map(hours => new Date(Date.now() + hours * hour)) }
+    nextTimes: () => distances.map(hours => new Date(Date.now() + hours * hour))
   })
 
   test('is raised if none is written within a margin after its time, and resolved by the next one', async ({

@@ -45,7 +45,8 @@ export async function buildRelease(
   if (lifetime === 'short') {
     await shortenLifetime(join(folder, 'src/stores/db/processes.ts'))
     await change(join(folder, 'src/stores/db/upgrade-step.ts'), [shortInterval])
-    await change(join(folder, 'workers/loops.ts'), [['upgradeStepsMs = 60_000', 'upgradeStepsMs = 500']])
+    const slow = "pauseMs: minute,\n    failure: 'an upgrade step failed'"
+    await change(join(folder, 'workers/tasks.ts'), [[slow, slow.replace('minute', 'second / 2')]])
   }
   await buildIfStale(folder)
 }

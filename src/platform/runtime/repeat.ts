@@ -2,50 +2,93 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Logger } from 'pino'
 
-interface RepeatOptions {
+import { openCronTimes } from './cron-times.ts'
+
+/** Runs as soon as it is opened, and again after each pause. A run may return the milliseconds until the next one. */
+interface Pauses {
   /** Milliseconds between two runs, plus jitter. */
   readonly pauseMs: number
+}
+
+/** Runs at times. One that comes while a run is in flight is left out. */
+interface Times {
+  /** A cron expression, in UTC. */
+  readonly at: string
+  /** Maximum random delay, so that several processes do not act at the same moment. */
+  readonly jitterMs: number
+}
+
+export type Timing = Pauses | Times
+
+type RepeatOptions = Timing & {
   readonly log: Logger
   /** The log message of the first failure in a row, which ends with `; retrying`. */
   readonly failure: string
   /** Runs once, after the last run. */
-  readonly onStopped?: () => Promise<void>
+  readonly onStopped?: (() => Promise<void>) | undefined
 }
+
+/** `dueAt` is the time of the cron expression, without the delay. */
+type Work = (signal: AbortSignal, dueAt: Date) => Promise<number | void>
 
 /**
  * Runs `work` repeatedly until `stop`, which waits for the run in flight. Runs never overlap. A failure is
- * logged once until a run succeeds. `work` may return the milliseconds until the next run.
+ * logged once until a run succeeds.
  */
-export function repeat(
-  work: (signal: AbortSignal) => Promise<number | void>,
-  { pauseMs, log, failure, onStopped = async () => {} }: RepeatOptions
-) {
+export function repeat(work: Work, { log, failure, onStopped = async () => {}, ...timing }: RepeatOptions) {
   const stopping = new AbortController()
   const { signal } = stopping
+  const isTimed = 'at' in timing
   let isFailing = false
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      let nextMs = pauseMs
-      try {
-        nextMs = (await work(signal)) ?? pauseMs
-        isFailing = false
-      } catch (error) {
-        if (!isFailing && !signal.aborted) log.warn({ err: error }, `${failure}; retrying`)
-        isFailing = true
-      }
-      await sleep(withJitter(nextMs), undefined, { signal }).catch(() => {})
+  async function runOnce(dueAt: Date): Promise<number | void> {
+    try {
+      const nextMs = await work(signal, dueAt)
+      isFailing = false
+      return nextMs
+    } catch (error) {
+      if (!isFailing && !signal.aborted)
+        log.warn({ err: error }, `${failure}; retrying${isTimed ? ' at the next run' : ''}`)
+      isFailing = true
     }
-    await onStopped()
   }
 
-  const running = run()
+  async function runAfterPauses({ pauseMs }: Pauses): Promise<void> {
+    while (!signal.aborted) {
+      const nextMs = (await runOnce(new Date())) ?? pauseMs
+      await pause(withJitter(nextMs), signal)
+    }
+  }
+
+  async function runAtTimes({ at, jitterMs }: Times): Promise<void> {
+    const nextTimes = openCronTimes(at)
+    while (!signal.aborted) {
+      const [dueAt] = nextTimes(1)
+      if (!dueAt) return
+      await pauseUntil(dueAt.getTime(), signal)
+      await pause(Math.random() * jitterMs, signal)
+      if (!signal.aborted) await runOnce(dueAt)
+    }
+  }
+
+  const running = (isTimed ? runAtTimes(timing) : runAfterPauses(timing)).then(onStopped)
   return {
     stop: async (): Promise<void> => {
       stopping.abort()
       await running
     }
   }
+}
+
+/** Resolves earlier once the signal is aborted. */
+const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {})
+
+/** The clock may be set meanwhile, and timers are limited to 24 days. */
+const maxSleepMs = 60_000
+
+async function pauseUntil(timeMs: number, signal: AbortSignal): Promise<void> {
+  for (let leftMs = timeMs - Date.now(); leftMs > 0 && !signal.aborted; leftMs = timeMs - Date.now())
+    await pause(Math.min(leftMs, maxSleepMs), signal)
 }
 
 /** Adds 20 % jitter, so that several processes do not act at the same moment. */

@@ -1,4 +1,3 @@
-import type { ScheduledTask } from 'node-cron'
 import * as v from 'valibot'
 
 import { formatMinute, raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
@@ -26,7 +25,7 @@ const next = v.object({
 /** When the backups of a schedule are due. */
 export interface BackupSchedule {
   readonly expression: string
-  readonly task: Pick<ScheduledTask, 'getNextRuns'>
+  readonly nextTimes: (count: number) => readonly Date[]
 }
 
 /** Notes that a scheduled backup was written. */
@@ -76,8 +75,8 @@ export async function updateMissingBackupAlert(sql: Sql, schedule: BackupSchedul
     })
 }
 
-async function noteNext(sql: Sql, { expression, task }: BackupSchedule): Promise<void> {
-  const [due, following] = task.getNextRuns(2).map(run => run.getTime())
+async function noteNext(sql: Sql, { expression, nextTimes }: BackupSchedule): Promise<void> {
+  const [due, following] = nextTimes(2).map(run => run.getTime())
   if (due === undefined) return
   const periodMs = (following ?? Infinity) - due
   const marginMs = Math.min(Math.max(periodMs / 4, minMarginMs), maxMarginMs)

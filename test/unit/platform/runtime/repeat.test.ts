@@ -59,6 +59,39 @@ test('a run may return the pause before the next one', async () => {
   expect(runs).toBeGreaterThanOrEqual(3)
 })
 
+test('work at times of the clock gets the time of the run, and waits for it', async () => {
+  const { log, lines } = openLog()
+  const startedAtMs = Date.now()
+  const runs: { dueAtMs: number; atMs: number }[] = []
+  const loop = repeat(
+    async (_, dueAt) => {
+      runs.push({ dueAtMs: dueAt.getTime(), atMs: Date.now() })
+      throw new Error('no')
+    },
+    { at: '* * * * * *', jitterMs: 0, log, failure: 'work failed' }
+  )
+  await waitFor(async () => runs.length > 0, deadline)
+  await loop.stop()
+  const [{ dueAtMs, atMs } = { dueAtMs: 0, atMs: 0 }] = runs
+  expect(dueAtMs % 1_000).toBe(0)
+  expect(dueAtMs).toBeGreaterThan(startedAtMs - 1)
+  expect(atMs).toBeGreaterThanOrEqual(dueAtMs)
+  expect(lines).toEqual(['work failed; retrying at the next run'])
+})
+
+test('stopping ends the wait for a time', async () => {
+  const { log } = openLog()
+  let runs = 0
+  const loop = repeat(async () => void runs++, {
+    at: '0 3 1 1 *',
+    jitterMs: 60_000,
+    log,
+    failure: 'work failed'
+  })
+  await loop.stop()
+  expect(runs).toBe(0)
+})
+
 test('the delay doubles up to its maximum, with jitter', () => {
   const nextDelayMs = openBackoff({ firstMs: 0, minMs: 1_000, maxMs: 3_000 })
   const delaysMs = [1, 2, 3, 4, 5].map(() => nextDelayMs(0))

@@ -1,0 +1,85 @@
+import type { Config } from '../src/config.ts'
+import type { PlayoutServices } from '../src/engine/services.ts'
+import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
+import type { Logger } from '../src/platform/runtime/log.ts'
+import { repeat } from '../src/platform/runtime/repeat.ts'
+import type { DescribeListener } from '../src/radio/listener-details.ts'
+import type { RetentionDays } from '../src/stores/db/retention.ts'
+import type { Sql } from '../src/stores/db/sql.ts'
+import type { Secrets } from '../src/stores/secrets/secrets.ts'
+
+/** What tasks work with. */
+export interface TaskServices extends PlayoutServices {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly describeListener: DescribeListener
+}
+
+/** A row of the table of repairs in `docs/architecture.md`. */
+export interface Repair {
+  /** What differs from what. */
+  readonly when: string
+  /** How long it may differ. */
+  readonly within: string
+  readonly mends: string
+}
+
+/** Work that each workers process repeats, beside others: it is idempotent, or takes a lease. */
+export type Task = (Loop | TimedTask) & {
+  readonly name: string
+  /** Set if the task makes up for what was lost when a process or store failed. */
+  readonly repairs?: Repair
+}
+
+/** Runs all the time. */
+interface Loop {
+  readonly pauseMs: number
+  /** The log message of the first failure in a row, which ends with `; retrying`. */
+  readonly failure: string
+  /** Called once. Returns what each run does, and null if this process does not do it. */
+  readonly open: (services: TaskServices) => LoopRun | LoopWithEnd | null
+}
+
+/** May return the milliseconds until the next run. */
+export type LoopRun = (signal: AbortSignal) => Promise<number | void>
+
+interface LoopWithEnd {
+  readonly run: LoopRun
+  /** Called once, after the last run. */
+  readonly end: () => Promise<void>
+}
+
+/** Runs at times of the clock. */
+interface TimedTask {
+  /** A cron expression: seconds (optional), minutes, hours, days, months, days of the week; UTC. */
+  readonly at: string
+  /** Maximum random delay; a minute by default. */
+  readonly jitterMs?: number
+  /** Returns the number of records it changed. */
+  readonly run: (sql: Sql, nowMs: number, days: RetentionDays, services: TaskServices) => Promise<number>
+}
+
+/** Starts tasks. Stopping them waits for the runs in flight. */
+export function startTasks(tasks: readonly Task[], services: TaskServices) {
+  const started = tasks.flatMap(task =>
+    'at' in task ? startTimed(task, services) : startLoop(task, services)
+  )
+  return { stop: async () => void (await Promise.all(started.map(async ({ stop }) => stop()))) }
+}
+
+function startLoop({ open, pauseMs, failure }: Loop, services: TaskServices) {
+  const opened = open(services)
+  if (opened === null) return []
+  const { run, end } = typeof opened === 'function' ? { run: opened, end: undefined } : opened
+  return [repeat(run, { pauseMs, log: services.log, failure, onStopped: end })]
+}
+
+function startTimed({ name, at, jitterMs = 60_000, run }: TimedTask & Task, services: TaskServices) {
+  const { sql, config, log } = services
+  const runLogged = async () => logRecords(log, name, await run(sql, engineTimeMs(), config, services))
+  return [repeat(runLogged, { at, jitterMs, log, failure: `${name} failed` })]
+}
+
+function logRecords(log: Logger, name: string, records: number): void {
+  if (records > 0) log.info({ records }, name)
+}

@@ -1,0 +1,275 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { flushCounts } from '../src/engine/listeners/flush-counts.ts'
+import { removeOldSalts } from '../src/engine/listeners/identities.ts'
+import { preloadLibraries } from '../src/engine/queue/preload-libraries.ts'
+import { refreshRemoteLists, removeUnusedRemoteMedia } from '../src/engine/queue/remote-lists.ts'
+import { expireRequests, removeRequestAddresses } from '../src/engine/queue/requests.ts'
+import { raiseSilenceAlerts } from '../src/engine/silence-alerts.ts'
+import { removeDeletedStations, removeOldTombstones } from '../src/engine/station-removal.ts'
+import { openStationRotation } from '../src/engine/station-rotation.ts'
+import { noteUnknownZones } from '../src/engine/unknown-zones.ts'
+import { updateDiskAlerts } from '../src/library/storage/disk-alerts.ts'
+import { measureDue, updateFreeSpace } from '../src/library/storage/refresh.ts'
+import { sweepUploads } from '../src/library/uploads/sweep.ts'
+import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
+import { addMissingPollRows, deleteOrphanedPollAlerts } from '../src/radio/polls/poll-rows.ts'
+import { removeOldProcesses } from '../src/stores/db/processes.ts'
+import {
+  removeOldAudit,
+  removeOldBroadcasts,
+  removeOldCommands,
+  removeOldCoverLookups,
+  removeOldDeliveries,
+  removeOldInvitations,
+  removeOldListenerMinutes,
+  removeOldListenerSessions,
+  removeOldNotifications,
+  removeOldPlayReasons,
+  removeOldPlays,
+  removeOldQueueRows,
+  removeOldRequests,
+  removeOldSessions,
+  removeUnusedArtwork
+} from '../src/stores/db/retention.ts'
+import { updateCertificateAlert } from '../src/upkeep/alerts/certificate-alert.ts'
+import { removeOrphanDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
+import { raiseFailureAlerts } from '../src/webhooks/deliveries/failure-alerts.ts'
+import { openAlertMessages } from './alerts.ts'
+import {
+  openCoverLookups,
+  openHlsCounting,
+  openPolls,
+  openRefills,
+  openSweep,
+  openUpgradeSteps
+} from './loops.ts'
+import type { Task } from './task.ts'
+import { openWaveforms } from './waveforms.ts'
+import { relayDeliveries } from './webhooks.ts'
+
+const second = 1_000
+const minute = 60_000
+
+/** More than one, because measuring a bucket may take minutes. */
+const measuredAtOnce = 4
+
+/** Chooses which silent stations a run checks, by what has changed since the one before. */
+const silenceRotation = openStationRotation()
+
+/** Everything that a workers process repeats. It ends songs and delivers to web hooks beside. */
+export const tasks: readonly Task[] = [
+  // The file says that the process works, whatever stations and stores do: a new process would not help them.
+  {
+    name: 'heartbeat',
+    pauseMs: second,
+    failure: 'heartbeat not written',
+    open: ({ config }) => {
+      const path = join(config.DATA_DIR, 'workers-alive')
+      return () => writeFile(path, '')
+    }
+  },
+
+  // Repairs
+  {
+    name: 'sweep',
+    pauseMs: second,
+    failure: 'sweep failed',
+    open: openSweep,
+    repairs: {
+      when: 'the live state in Redis differs from the station in Postgres, or the current song from the one that is due',
+      within: '1 second for stations that changed lately, 64 seconds for all',
+      mends: 'publishes the state, ends the song'
+    }
+  },
+  {
+    name: 'count flush',
+    pauseMs: second,
+    failure: 'flushing listener counts failed',
+    open: services => async signal => void (await flushCounts(services, signal)),
+    repairs: {
+      when: 'the listener counts in Postgres differ from those in Redis',
+      within: '1 second',
+      mends: 'writes them to Postgres'
+    }
+  },
+  {
+    name: 'refills',
+    pauseMs: second,
+    failure: 'refilling queues failed',
+    open: openRefills,
+    repairs: {
+      when: 'the queue of a station differs from its library, or a song started without a plan',
+      within: '1 second',
+      mends: 'plans the queue again'
+    }
+  },
+  {
+    name: 'web hook relay',
+    pauseMs: second,
+    failure: 'web hook relay failed',
+    open: services => () => relayDeliveries(services),
+    repairs: {
+      when: 'the jobs in Redis differ from the deliveries that are due in Postgres',
+      within: '1 second; 8 seconds if the process that delivers was killed',
+      mends: 'adds the jobs again'
+    }
+  },
+  {
+    name: 'uploads',
+    pauseMs: minute,
+    failure: 'sweeping uploads failed',
+    open: services => async signal => void (await sweepUploads(services, signal)),
+    repairs: {
+      when: 'the files of uploads and moves differ from their records, because a process ended',
+      within: '60 seconds after the lease of the upload',
+      mends: 'finishes the upload or move, removes files without a record'
+    }
+  },
+  {
+    name: 'upgrade steps',
+    pauseMs: minute,
+    failure: 'an upgrade step failed',
+    open: openUpgradeSteps,
+    repairs: {
+      when: 'stored rows differ from what this release would store, and no older one has run for five minutes',
+      within: '60 seconds, then batch by batch',
+      mends: 'writes the rows anew'
+    }
+  },
+  {
+    name: 'rows of polls',
+    pauseMs: minute / 2,
+    failure: 'adding polls failed',
+    open:
+      ({ sql }) =>
+      async () =>
+        void (await addMissingPollRows(sql)),
+    repairs: {
+      when: 'the polls differ from the streaming servers of the stations',
+      within: '30 seconds',
+      mends: 'adds the polls that are missing; others end when they are due'
+    }
+  },
+  {
+    name: 'rows of deleted stations',
+    at: '*/5 * * * * *',
+    jitterMs: second,
+    run: (_sql, _nowMs, _days, services) => removeDeletedStations(services),
+    repairs: {
+      when: 'rows are left of a station that was deleted',
+      within: '6 seconds, then batch by batch',
+      mends: 'removes them'
+    }
+  },
+  {
+    name: 'deliveries of deleted web hooks',
+    at: '*/5 * * * * *',
+    jitterMs: second,
+    run: removeOrphanDeliveries,
+    repairs: {
+      when: 'deliveries are left of a web hook that was deleted',
+      within: '6 seconds, then batch by batch',
+      mends: 'removes them'
+    }
+  },
+
+  // Work of its own
+  {
+    name: 'preload',
+    pauseMs: second,
+    failure: 'loading libraries failed',
+    open: services => signal => preloadLibraries(services, engineTimeMs(), signal)
+  },
+  { name: 'polls', pauseMs: 250, failure: 'polling streaming servers failed', open: openPolls },
+  // The pause of a run depends on the length of segments.
+  { name: 'HLS log', pauseMs: 2 * second, failure: 'counting HLS listeners failed', open: openHlsCounting },
+  { name: 'waveforms', pauseMs: second / 2, failure: 'making waveforms failed', open: openWaveforms },
+  {
+    name: 'remote lists',
+    pauseMs: 3 * second,
+    failure: 'fetching remote playlists failed',
+    open: services => async signal => void (await refreshRemoteLists(services, engineTimeMs(), signal))
+  },
+  { name: 'cover lookups', pauseMs: second, failure: 'looking up covers failed', open: openCoverLookups },
+  {
+    name: 'storage',
+    pauseMs: second,
+    failure: 'measuring storage failed',
+    open: services => signal => measureDue(services, measuredAtOnce, signal)
+  },
+  {
+    name: 'free space',
+    pauseMs: minute,
+    failure: 'measuring volumes failed',
+    open: services => signal => updateFreeSpace(services, signal)
+  },
+
+  // Alerts
+  { name: 'alerts', pauseMs: 10 * second, failure: 'sending alerts failed', open: openAlertMessages },
+  {
+    name: 'certificate',
+    pauseMs: 60 * minute,
+    failure: 'checking the certificate of BASE_URL failed',
+    open:
+      ({ sql, config }) =>
+      signal =>
+        updateCertificateAlert(sql, config.BASE_URL, signal)
+  },
+  {
+    name: 'disk alerts',
+    pauseMs: 10 * second,
+    failure: 'checking the disks failed',
+    open:
+      ({ sql, config }) =>
+      signal =>
+        updateDiskAlerts(sql, config.DATA_DIR, signal)
+  },
+  { name: 'web hook alerts', at: '*/10 * * * * *', jitterMs: second, run: raiseFailureAlerts },
+  {
+    name: 'silence alerts',
+    at: '*/10 * * * * *',
+    jitterMs: second,
+    run: (sql, nowMs) => raiseSilenceAlerts(sql, nowMs, process.uptime() * 1_000, silenceRotation)
+  },
+  {
+    name: 'unknown time zones',
+    at: '*/10 * * * * *',
+    jitterMs: second,
+    run: (_sql, _nowMs, _days, services) => noteUnknownZones(services)
+  },
+
+  // What gets old
+  {
+    name: 'expired requests',
+    at: '* * * * *',
+    jitterMs: 20 * second,
+    run: (_sql, nowMs, _days, services) => expireRequests(services, nowMs)
+  },
+  { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20 * second, run: removeRequestAddresses },
+  { name: 'playout command retention', at: '* * * * *', jitterMs: 20 * second, run: removeOldCommands },
+  { name: 'listener salt retention', at: '3 * * * *', run: removeOldSalts },
+  { name: 'cover lookup retention', at: '7 * * * *', run: removeOldCoverLookups },
+  { name: 'listener series retention', at: '11 * * * *', run: removeOldListenerMinutes },
+  { name: 'broadcast retention', at: '13 * * * *', run: removeOldBroadcasts },
+  { name: 'queue retention', at: '17 * * * *', run: removeOldQueueRows },
+  { name: 'history retention', at: '19 * * * *', run: removeOldPlays },
+  { name: 'notification retention', at: '23 * * * *', run: removeOldNotifications },
+  { name: 'audit retention', at: '29 * * * *', run: removeOldAudit },
+  { name: 'request retention', at: '37 * * * *', run: removeOldRequests },
+  { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteMedia },
+  { name: 'session retention', at: '43 * * * *', run: removeOldSessions },
+  { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
+  { name: 'invitation retention', at: '47 * * * *', run: removeOldInvitations },
+  { name: 'play reason retention', at: '47 * * * *', run: removeOldPlayReasons },
+  {
+    name: 'expired station tombstones',
+    at: '47 * * * *',
+    run: (_sql, _nowMs, _days, services) => removeOldTombstones(services)
+  },
+  { name: 'web hook retention', at: '53 * * * *', run: removeOldDeliveries },
+  { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
+  { name: 'unused artwork', at: '31 3 * * *', run: removeUnusedArtwork },
+  { name: 'listener session retention', at: '33 4 * * *', run: removeOldListenerSessions }
+]
