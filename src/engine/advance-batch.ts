@@ -1,6 +1,6 @@
 import { type AdvanceResult, decideStart } from './advance.ts'
 import { type BatchResult, changeStations, type StationChange } from './change-station.ts'
-import { type QueueReads, awaitQueue, readQueueContext, sendQueueReads } from './queue-context.ts'
+import { type QueueReads, readForQueues, readQueueContext } from './queue-context.ts'
 import { isLibraryCurrent } from './queue/libraries.ts'
 import type { PlayoutServices } from './services.ts'
 import { planStep, statementsOfSteps, stepWithoutPlanning, type Step } from './step.ts'
@@ -21,20 +21,20 @@ export async function advanceBatch(
   plays: readonly DuePlay[]
 ): Promise<BatchResult<AdvanceResult>> {
   const shIdOf = new Map(plays.map(({ stationId, shId }) => [stationId, shId]))
-  let reads: QueueReads | null = null
-  return changeStations(
-    services,
-    [...shIdOf.keys()],
-    async changes => {
+  return changeStations(services, [...shIdOf.keys()], {
+    reads: (tx, stationIds) => readForQueues(tx, stationIds, services.libraries),
+    change: async (changes, reads) => {
       const planned = await Promise.all(
-        changes.map(change => planAdvance(change, shIdOf.get(change.station.id) ?? 0, reads))
+        changes.map(change => {
+          const { id } = change.station
+          return planAdvance(change, shIdOf.get(id) ?? 0, reads.get(id))
+        })
       )
       const steps = planned.flatMap(each => each?.step ?? [])
       changes[0]?.send(statementsOfSteps(changes[0].tx, steps))
       return new Map(planned.flatMap(each => (each ? [[each.stationId, each.result]] : [])))
-    },
-    (tx, stationIds) => void (reads = sendQueueReads(tx, stationIds, services.libraries))
-  )
+    }
+  })
 }
 
 interface PlannedAdvance {
@@ -47,7 +47,7 @@ interface PlannedAdvance {
 async function planAdvance(
   change: StationChange,
   endedShId: number,
-  reads: QueueReads | null
+  reads: QueueReads | undefined
 ): Promise<PlannedAdvance | null> {
   const { station, services } = change
   const stationId = station.id
@@ -55,8 +55,8 @@ async function planAdvance(
   if (typeof startMs !== 'number') return { stationId, result: startMs, step: null }
   if (!station.isClocked || !reads) return null
   try {
-    const asPlanned = stepWithoutPlanning(change, await awaitQueue(reads, stationId), startMs)
-    if (!asPlanned && !isLibraryCurrent(services.libraries, station)) return null
+    const asPlanned = stepWithoutPlanning(change, reads, startMs)
+    if (!asPlanned && !isLibraryCurrent(services.libraries, reads.autodj)) return null
     const step = asPlanned ?? planStep(change, await readQueueContext(change, reads), startMs)
     return { stationId, result: { outcome: step ? 'advanced' : 'silent', earlyByMs: 0 }, step }
   } catch {

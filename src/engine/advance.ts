@@ -2,7 +2,7 @@ import { advances } from '../platform/metrics/engine.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
-import { awaitQueue, readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
+import { readForQueue, readForQueues, readQueueContext, type QueueReads } from './queue-context.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
 import { planStep, statementsOfSteps, stepWithoutPlanning } from './step.ts'
@@ -41,9 +41,9 @@ export async function advance(
   { stationId, ...request }: AdvanceRequest
 ): Promise<AdvanceResult> {
   try {
-    let reads: QueueReads | null = null
-    const result = await changeStation(services, stationId, change => advancePlay(change, request, reads), {
-      sendReads: tx => void (reads = sendQueueReads(tx, [stationId], services.libraries))
+    const result = await changeStation(services, stationId, {
+      reads: tx => readForQueues(tx, [stationId], services.libraries),
+      change: (change, reads) => advancePlay(change, request, reads.get(stationId))
     })
     countAdvance(request.cause, result)
     return result
@@ -60,17 +60,17 @@ export function countAdvance(cause: AdvanceCause, { outcome }: AdvanceResult): v
 
 const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earlyByMs: 0 })
 
-/** Does what `advance` does, as part of a change. `reads`: see `readQueueContext`. */
+/** Does what `advance` does, as part of a change. `reads` were sent with the lock. */
 export async function advancePlay(
   change: StationChange,
   request: Omit<AdvanceRequest, 'stationId'>,
-  reads: QueueReads | null = null
+  reads?: QueueReads
 ): Promise<AdvanceResult> {
   const startMs = decideStart(change, request)
   if (typeof startMs !== 'number') return startMs
   if (!change.station.isClocked) return outcomeOnly(await endReported(change, reads))
   const step =
-    (reads && stepWithoutPlanning(change, await awaitQueue(reads, change.station.id), startMs)) ??
+    (reads && stepWithoutPlanning(change, reads, startMs)) ??
     planStep(change, await readQueueContext(change, reads), startMs)
   if (!step) return outcomeOnly('silent')
   change.send(statementsOfSteps(change.tx, [step]))
@@ -98,11 +98,11 @@ export function decideStart(
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
-async function endReported(change: StationChange, reads: QueueReads | null): Promise<AdvanceOutcome> {
-  const { play } = change
+async function endReported(change: StationChange, reads?: QueueReads): Promise<AdvanceOutcome> {
+  const { tx, station, play } = change
   if (!play) return 'silent'
-  const { queue } = await readQueueContext(change, reads)
-  const outcome = await endUnreported(change, play, queue)
+  const { autodj, queue } = reads ?? (await readForQueue(tx, station.id, null))
+  const outcome = await endUnreported(change, play, queue, autodj.overlapMs)
   await refillQueue(change, { isLibraryChanged: false })
   return outcome === 'ended' ? 'advanced' : 'postponed'
 }

@@ -11,29 +11,24 @@ import type { Tx } from '../stores/db/sql.ts'
 import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
 import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
+import type { PlayoutServices } from './services.ts'
+import { type StationColumns, writeStations } from './station-columns.ts'
 import {
   lockFreeStations,
   lockStations,
-  type OpenPlay,
-  readOpenPlay,
-  readOpenPlays,
-  readStationsUnlocked,
-  type StationFacts
-} from './rows.ts'
-import type { PlayoutServices } from './services.ts'
-import { type StationColumns, writeStations } from './station-columns.ts'
+  readStations,
+  type StationFacts,
+  type StationOnAir
+} from './station-facts.ts'
 import { mayFireTriggers, detectEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
 type StatePart = keyof Revisions
 
 /** A station that a transaction has locked, and what is done to it. */
-export interface StationChange {
+export interface StationChange extends StationOnAir {
   readonly tx: Tx
   readonly services: PlayoutServices
-  readonly station: StationFacts
-  /** The current play; null while the station is silent. */
-  readonly play: OpenPlay | null
   /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
   readonly isPulledBack: boolean
   /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
@@ -54,8 +49,14 @@ export interface ChangeOptions {
   readonly isPublishedLater?: boolean
   /** Runs in the transaction before the lock: slow statements that do not depend on the station. */
   readonly beforeLock?: (tx: Tx) => Promise<void>
-  /** Sends reads that the change needs in the round trip of the lock; they see the locked state. */
-  readonly sendReads?: (tx: Tx) => void
+}
+
+type Change<Result> = (change: StationChange) => Promise<Result>
+
+/** A change with the reads that it needs. They are sent in the round trip of the lock, and see the locked state. */
+export interface ReadingChange<Reads, Result> {
+  readonly reads: (tx: Tx) => Promise<Reads>
+  readonly change: (change: StationChange, reads: Reads) => Promise<Result>
 }
 
 /**
@@ -63,11 +64,11 @@ export interface ChangeOptions {
  * was marked, and writes fired triggers into the outbox. Publishes after the commit; the sweep repairs what
  * fails then. Throws 404 if the station does not exist, and what `change` throws; then nothing is changed.
  */
-export async function changeStation<Result>(
+export async function changeStation<Reads, Result>(
   services: PlayoutServices,
   stationId: number,
-  change: (change: StationChange) => Promise<Result>,
-  { isPublishedLater = false, beforeLock, sendReads }: ChangeOptions = {}
+  change: Change<Result> | ReadingChange<Reads, Result>,
+  { isPublishedLater = false, beforeLock }: ChangeOptions = {}
 ): Promise<Result> {
   let startedAtMs = 0
   const commit = () =>
@@ -77,7 +78,9 @@ export async function changeStation<Result>(
       async tx => {
         startedAtMs = performance.now()
         await beforeLock?.(tx)
-        return changeIn(services, tx, stationId, change, sendReads)
+        return typeof change === 'function'
+          ? changeIn(services, tx, stationId, withoutReads(change))
+          : changeIn(services, tx, stationId, change)
       },
       { isPipelined: beforeLock === undefined }
     )
@@ -89,6 +92,8 @@ export async function changeStation<Result>(
   return result
 }
 
+const withoutReads = <Result>(change: Change<Result>) => ({ reads: async () => {}, change })
+
 function observeChange(kind: 'single' | 'batch', startedAtMs: number): void {
   changeDuration.observe({ kind }, (performance.now() - startedAtMs) / 1_000)
 }
@@ -97,43 +102,41 @@ function observeChange(kind: 'single' | 'batch', startedAtMs: number): void {
 export async function createStation(
   services: PlayoutServices,
   insert: (tx: Tx) => Promise<number>,
-  change: (change: StationChange) => Promise<void>
+  change: Change<void>
 ): Promise<number> {
   const { stationId, committed } = await services.sql.begin(async tx => {
     const id = await insert(tx)
-    return { stationId: id, ...(await changeIn(services, tx, id, change)) }
+    return { stationId: id, ...(await changeIn(services, tx, id, withoutReads(change))) }
   })
   await publishCommitted(services, committed)
   return stationId
 }
 
-async function changeIn<Result>(
+async function changeIn<Reads, Result>(
   services: PlayoutServices,
   tx: Tx,
   stationId: number,
-  change: (change: StationChange) => Promise<Result>,
-  sendReads: (tx: Tx) => void = () => {}
+  { reads: read, change }: ReadingChange<Reads, Result>
 ) {
-  const opened = openChange(services, tx, await readLockedStation(tx, stationId, sendReads))
-  const result = await change(opened.change)
+  const { locked, reads } = await lockWithReads(tx, stationId, read)
+  const opened = openChange(services, tx, locked)
+  const result = await change(opened.change, reads)
   return { result, committed: await writeChanges(services, tx, [opened]) }
 }
 
-/** Locks a station and reads it. Throws 404 if it does not exist. */
-async function readLockedStation(
-  tx: Tx,
-  stationId: number,
-  sendReads: (tx: Tx) => void
-): Promise<LockedStation> {
+/** Locks a station and reads it, with what a change needs. Throws 404 if it does not exist. */
+async function lockWithReads<Reads>(tx: Tx, stationId: number, read: (tx: Tx) => Promise<Reads>) {
+  const [locked, reads] = await Promise.all([lockOne(tx, stationId), read(tx)])
+  if (!(await pullBackFuturePlays(tx, locked))) return { locked, reads }
+  const [[again = locked], readsAgain] = await Promise.all([readStations(tx, [stationId]), read(tx)])
+  return { locked: { ...locked, ...again, isPulledBack: true }, reads: readsAgain }
+}
+
+async function lockOne(tx: Tx, stationId: number): Promise<LockedStation> {
   const sentAtMs = performance.now()
-  const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
-  sendReads(tx)
-  const [[station], [play = null]] = await reads
-  if (!station) throw new ApiError('not-found')
-  const behindMs = measureClockError(station, sentAtMs)
-  if (!(await pullBackFuturePlays(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
-  const [again = station] = await lockStations(tx, [stationId])
-  return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
+  const [onAir] = await lockStations(tx, [stationId])
+  if (!onAir) throw new ApiError('not-found')
+  return { ...onAir, behindMs: measureClockError(onAir.station, sentAtMs), isPulledBack: false }
 }
 
 /** Maximum wait of a batch for a lock; its stations then change one by one. */
@@ -147,24 +150,30 @@ export interface BatchResult<Result> {
   readonly published: Promise<void>
 }
 
+/** A change of several stations with the reads that it needs, like `ReadingChange`. */
+export interface ReadingBatch<Reads, Result> {
+  readonly reads: (tx: Tx, stationIds: readonly number[]) => Promise<Reads>
+  readonly change: (changes: readonly StationChange[], reads: Reads) => Promise<ReadonlyMap<number, Result>>
+}
+
 /**
  * Changes stations in one transaction, like `changeStation` for each of them, but without waiting for locks:
  * stations that are locked, are being changed by this process, do not exist or have plays in the future are
  * left out. `change` gets the others and may leave out more. If it throws, nothing is changed.
  */
-export async function changeStations<Result>(
+export async function changeStations<Reads, Result>(
   services: PlayoutServices,
   stationIds: readonly number[],
-  change: (changes: readonly StationChange[]) => Promise<ReadonlyMap<number, Result>>,
-  sendReads: (tx: Tx, stationIds: readonly number[]) => void = () => {}
+  { reads: read, change }: ReadingBatch<Reads, Result>
 ): Promise<BatchResult<Result>> {
   let startedAtMs = 0
   const commit = () =>
     beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
       startedAtMs = performance.now()
-      const taken = await readFreeStations(tx, freeIds, sendReads)
-      const opened = taken.map(each => openChange(services, tx, each))
-      const results = await change(opened.map(each => each.change))
+      const [free, reads] = await Promise.all([lockFree(tx, freeIds), read(tx, freeIds)])
+      const opened = free.map(each => openChange(services, tx, each))
+      const changes = opened.map(each => each.change)
+      const results = await change(changes, reads)
       const written = opened.filter(({ change: { station } }) => results.has(station.id))
       return { results, committed: await writeChanges(services, tx, written) }
     })
@@ -175,29 +184,19 @@ export async function changeStations<Result>(
 }
 
 /** Locks and reads the stations that nobody else has locked. */
-async function readFreeStations(
-  tx: Tx,
-  stationIds: readonly number[],
-  sendReads: (tx: Tx, stationIds: readonly number[]) => void
-): Promise<LockedStation[]> {
+async function lockFree(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   const sentAtMs = performance.now()
-  const reads = Promise.all([
+  const [lockedIds, stations] = await Promise.all([
     lockFreeStations(tx, stationIds, batchLockTimeoutMs),
-    // After the lock, so that they see what the last holder wrote.
-    readStationsUnlocked(tx, stationIds),
-    readOpenPlays(tx, stationIds)
+    // After the lock, so that it sees what the last holder wrote.
+    readStations(tx, stationIds)
   ])
-  sendReads(tx, stationIds)
-  const [lockedIds, stations, plays] = await reads
   const [first] = stations
   if (!first) return []
-  const behindMs = measureClockError(first, sentAtMs)
-  const playOf = new Map(plays.map(play => [play.stationId, play]))
-  return stations.flatMap(station => {
-    const play = playOf.get(station.id) ?? null
-    const isTaken = lockedIds.has(station.id) && !mayHaveFuturePlays(station, play)
-    return isTaken ? [{ station, play, behindMs, isPulledBack: false }] : []
-  })
+  const behindMs = measureClockError(first.station, sentAtMs)
+  return stations
+    .filter(each => lockedIds.has(each.station.id) && !mayHaveFuturePlays(each))
+    .map(each => ({ ...each, behindMs, isPulledBack: false }))
 }
 
 /**
@@ -211,9 +210,7 @@ function measureClockError({ readAtMs }: StationFacts, sentAtMs: number): number
   return isOff ? Math.round(offMs) : 0
 }
 
-interface LockedStation {
-  readonly station: StationFacts
-  readonly play: OpenPlay | null
+interface LockedStation extends StationOnAir {
   readonly behindMs: number
   readonly isPulledBack: boolean
 }
@@ -289,9 +286,9 @@ async function writeChanges(
   const [read, hooks] = await Promise.all([snapshots, readSubscribedHooks(tx, hookedIds)])
   const snapshotOf = new Map(read.map(snapshot => [snapshot.stationId, snapshot]))
   const events = await Promise.all(
-    hooked.map(async ({ change: { station, play }, happenedAtMs }) => {
-      const snapshot = snapshotOf.get(station.id)
-      const event = snapshot && (await detectEvent(tx, triggerValues(station, play), snapshot, happenedAtMs))
+    hooked.map(async ({ change, happenedAtMs }) => {
+      const snapshot = snapshotOf.get(change.station.id)
+      const event = snapshot && (await detectEvent(tx, triggerValues(change), snapshot, happenedAtMs))
       return snapshot && event ? [{ snapshot, event }] : []
     })
   )

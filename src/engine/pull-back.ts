@@ -1,6 +1,6 @@
 import type { Tx } from '../stores/db/sql.ts'
 import { raiseLibraryVersion } from './queue/libraries.ts'
-import type { StationFacts, OpenPlay } from './rows.ts'
+import type { StationOnAir } from './station-facts.ts'
 
 /** Smaller differences are the error of the clock measurement, or of the clocks of playouts. */
 export const maxClockErrorMs = 1_000
@@ -8,19 +8,15 @@ export const maxClockErrorMs = 1_000
 const playsAtMost = 1_000
 
 /** Whether a station may have plays that begin or end after now. */
-export const mayHaveFuturePlays = ({ readAtMs }: StationFacts, play: OpenPlay | null) =>
+export const mayHaveFuturePlays = ({ station, play }: StationOnAir) =>
   // A silent station may have a play that ended after now.
-  play === null || play.startedAtMs > readAtMs + maxClockErrorMs
+  play === null || play.startedAtMs > station.readAtMs + maxClockErrorMs
 
 /** Moves plays and broadcasts that begin or end after now, because of a wrong clock, to now. */
-export async function pullBackFuturePlays(
-  tx: Tx,
-  station: StationFacts,
-  play: OpenPlay | null
-): Promise<boolean> {
-  const { id: stationId, readAtMs: nowMs } = station
+export async function pullBackFuturePlays(tx: Tx, onAir: StationOnAir): Promise<boolean> {
+  const { id: stationId, readAtMs: nowMs } = onAir.station
   const fromMs = nowMs + maxClockErrorMs
-  if (!mayHaveFuturePlays(station, play)) return false
+  if (!mayHaveFuturePlays(onAir)) return false
   // Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it.
   const some = tx.unsafe(`limit ${playsAtMost}`)
   // Other plays may be less far ahead and would overlap with it.

@@ -7,69 +7,74 @@ import { pastOf } from './queue/library-past.ts'
 import type { StationLibrary } from './queue/packed-library.ts'
 import { readLibrary } from './queue/read-library.ts'
 import {
-  type UnplayedRow,
-  type StationFacts,
-  lockStations,
-  type OpenPlay,
-  readOpenPlays,
+  type AutodjFacts,
+  readAutodjFacts,
   readQueues,
   readRemovedRows,
   readRequests,
-  readStationsUnlocked,
-  rulesOf
+  rulesOf,
+  type UnplayedRow
 } from './rows.ts'
+import { readStations, type StationOnAir } from './station-facts.ts'
 
 /** A station with everything that its AutoDJ depends on. */
-export interface QueueContext {
-  readonly station: StationFacts
-  readonly play: OpenPlay | null
+export interface QueueContext extends StationOnAir {
+  readonly autodj: AutodjFacts
   readonly queue: readonly UnplayedRow[]
   readonly library: Library
 }
 
 const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: [], older: new Map() } }
 
-/** Reads of stations that were sent together with their lock. */
+/** What every queue context of a station needs. */
 export interface QueueReads {
-  readonly queue: Promise<UnplayedRow[]>
-  readonly newPlays: Promise<NewPlay[]>
+  readonly autodj: AutodjFacts
+  readonly queue: readonly UnplayedRow[]
+  /** The plays from the newest one of the cached library on; none if no library is cached. */
+  readonly newPlays: readonly NewPlay[]
 }
 
-/** Sends the reads that every context needs: queued rows, and plays newer than the cached libraries. */
-export function sendQueueReads(
+/** Reads what the queue contexts of stations need, by station. All statements are sent at once. */
+export async function readForQueues(
   tx: Tx,
   stationIds: readonly number[],
   libraries: LibraryCache | null
-): QueueReads {
+): Promise<Map<number, QueueReads>> {
   const cached = stationIds.flatMap(id => {
     const newestId = libraries && newestCachedPlayId(libraries, id)
     return newestId === null ? [] : [{ id, newestId }]
   })
-  const ids = { ids: cached.map(({ newestId }) => newestId) }
-  const queue = readQueues(tx, stationIds)
-  const newPlays =
-    cached.length === 0
-      ? Promise.resolve([])
-      : readPlays(
-          tx,
-          cached.map(({ id }) => id),
-          ids
-        )
-  // A change that ends before it awaits them has its own error.
-  for (const read of [queue, newPlays]) read.catch(() => {})
-  return { queue, newPlays }
+  const ids = cached.map(({ id }) => id)
+  const [facts, rows, plays] = await Promise.all([
+    readAutodjFacts(tx, stationIds),
+    readQueues(tx, stationIds),
+    ids.length === 0 ? [] : readPlays(tx, ids, { ids: cached.map(({ newestId }) => newestId) })
+  ])
+  return new Map(
+    facts.map(autodj => {
+      const isOwn = ({ stationId }: { readonly stationId: number }) => stationId === autodj.id
+      return [autodj.id, { autodj, queue: rows.filter(isOwn), newPlays: plays.filter(isOwn) }]
+    })
+  )
 }
 
-/** Waits for the queued rows of one of the stations. */
-export const awaitQueue = async ({ queue }: QueueReads, stationId: number) =>
-  (await queue).filter(row => row.stationId === stationId)
+/** Reads what the queue context of one station needs. Throws if it does not exist. */
+export async function readForQueue(
+  tx: Tx,
+  stationId: number,
+  libraries: LibraryCache | null
+): Promise<QueueReads> {
+  const reads = (await readForQueues(tx, [stationId], libraries)).get(stationId)
+  if (!reads) throw new Error(`station ${stationId} does not exist`)
+  return reads
+}
 
-/** The context at the beginning of a change. `reads` were sent with the lock; null: they are sent now. */
-export function readQueueContext(change: StationChange, reads: QueueReads | null = null) {
-  const { tx, services, station, play, isPulledBack } = change
-  return isPulledBack
-    ? readContext(tx, station, play, station.readAtMs, null)
-    : readContext(tx, station, play, station.readAtMs, services.libraries, reads)
+/** The context at the beginning of a change. */
+export async function readQueueContext(change: StationChange, reads?: QueueReads): Promise<QueueContext> {
+  const { tx, services, station, isPulledBack } = change
+  const libraries = isPulledBack ? null : services.libraries
+  const read = reads ?? (await readForQueue(tx, station.id, libraries))
+  return readContext(tx, change, station.readAtMs, libraries, read)
 }
 
 /** The context within a change that has changed the queue or the play. `isLibraryChanged`: reads all. */
@@ -81,40 +86,41 @@ export async function rereadQueueContext(
   // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
   if (isLibraryChanged) await tx`set constraints all immediate`
   const libraries = isLibraryChanged || isPulledBack ? null : services.libraries
-  const [[station], [play = null]] = await Promise.all([lockStations(tx, [id]), readOpenPlays(tx, [id])])
-  if (!station) throw new Error(`station ${id} does not exist, although it is locked`)
-  return readContext(tx, station, play, nowMs, libraries)
+  const context = await readCurrentContext(tx, id, nowMs, libraries)
+  if (!context) throw new Error(`station ${id} does not exist, although it is locked`)
+  return context
 }
 
 /** The context of a station that is not locked; null if it does not exist. */
-export async function readQueueContextUnlocked(tx: Tx, stationId: number, nowMs: number) {
+export const readQueueContextUnlocked = (tx: Tx, stationId: number, nowMs: number) =>
+  readCurrentContext(tx, stationId, nowMs, null)
+
+async function readCurrentContext(
+  tx: Tx,
+  stationId: number,
+  nowMs: number,
+  libraries: LibraryCache | null
+): Promise<QueueContext | null> {
   const ids = [stationId]
-  const [[station], [play = null]] = await Promise.all([
-    readStationsUnlocked(tx, ids),
-    readOpenPlays(tx, ids)
-  ])
-  return station ? readContext(tx, station, play, nowMs, null) : null
+  const [[station], read] = await Promise.all([readStations(tx, ids), readForQueues(tx, ids, libraries)])
+  const reads = read.get(stationId)
+  return station && reads ? readContext(tx, station, nowMs, libraries, reads) : null
 }
 
 async function readContext(
   tx: Tx,
-  station: StationFacts,
-  play: OpenPlay | null,
+  { station, play }: StationOnAir,
   nowMs: number,
   libraries: LibraryCache | null,
-  reads: QueueReads | null = null
+  { autodj, queue, newPlays }: QueueReads
 ): Promise<QueueContext> {
-  const sent = reads ?? sendQueueReads(tx, [station.id], libraries)
-  const [queue, plays, requests, removed] = await Promise.all([
-    awaitQueue(sent, station.id),
-    sent.newPlays,
-    station.hasRequests ? readRequests(tx, [station.id]) : [],
-    station.hasRemovedRows ? readRemovedRows(tx, [station.id], nowMs) : []
+  const [requests, removed] = await Promise.all([
+    autodj.hasRequests ? readRequests(tx, [station.id]) : [],
+    autodj.hasRemovedRows ? readRemovedRows(tx, [station.id], nowMs) : []
   ])
-  const newPlays = plays.filter(({ stationId }) => stationId === station.id)
-  const { playlists, past } = station.hasAutodj
-    ? await readLibrary(tx, station, nowMs, libraries && { libraries, plays: newPlays })
+  const { playlists, past } = autodj.hasAutodj
+    ? await readLibrary(tx, autodj, nowMs, libraries && { libraries, plays: newPlays })
     : noLibrary
-  const library = { rules: rulesOf(station), playlists, past: pastOf(past, removed), requests }
-  return { station, play, queue, library }
+  const library = { rules: rulesOf(autodj), playlists, past: pastOf(past, removed), requests }
+  return { station, play, autodj, queue, library }
 }

@@ -1,28 +1,16 @@
-import { airtimeMs, nextStartMs, overlapWithNextMs } from '../model/autodj/durations.ts'
 import type { AutodjRules, PendingRequest, RemovedRow } from '../model/autodj/library.ts'
 import type { QueuedRow } from '../model/autodj/queue-draft.ts'
 import { openZone } from '../model/autodj/zone.ts'
-import type { Trigger } from '../model/station/triggers.ts'
 import { onAirOf, overlapOf } from '../stores/db/library/cue-columns.ts'
-import type { Sql, Tx } from '../stores/db/sql.ts'
+import type { Tx } from '../stores/db/sql.ts'
 
-/** The settings of a station that changes depend on. */
-export interface StationFacts {
+/** What the AutoDJ of a station depends on, besides its queue and its library. */
+export interface AutodjFacts {
   readonly id: number
-  /** The time of Postgres when this was read, in Unix milliseconds: the time of the change. */
-  readonly readAtMs: number
-  /** The station is enabled and its backend is the clock. */
-  readonly isClocked: boolean
-  /** The backend; null if the station is disabled. */
-  readonly driver: 'clock' | 'liquidsoap' | 'none' | null
-  /** When the current broadcast began; null: no streamer is live. */
-  readonly liveSinceMs: number | null
   /** The AutoDJ plans its queue. */
   readonly hasAutodj: boolean
   readonly queueLength: number
   readonly nextSeq: number
-  readonly listenersTotal: number
-  readonly listenersUnique: number
   readonly libraryVersion: number
   /** The version of the library for which the queue was planned. */
   readonly filledVersion: number
@@ -38,67 +26,30 @@ export interface StationFacts {
   readonly hasRequests: boolean
   /** Operators have removed rows from its queue. */
   readonly hasRemovedRows: boolean
-  /** The triggers of each enabled web hook; an empty list stands for all. */
-  readonly hookTriggers: readonly (readonly Trigger[])[]
 }
 
-/**
- * Locks the rows of stations, then reads them. The lock allows inserts into tables that refer to the station.
- * Two statements, because one that waits for a lock sees other tables as they were before.
- */
-export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<StationFacts[]> {
-  const locked = tx`
-    select from stations where id = any(${[...stationIds]}::bigint[]) order by id for no key update`.execute()
-  const read = tx<StationFacts[]>`${selectStations(tx, stationIds)}`.execute()
-  const [, stations] = await Promise.all([locked, read])
-  return stations
+/** Reads what the AutoDJs of stations depend on. Sent at once. */
+export async function readAutodjFacts(tx: Tx, stationIds: readonly number[]): Promise<AutodjFacts[]> {
+  return tx<AutodjFacts[]>`
+    select s.id, s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
+      s.random_seed as "randomSeed", s.next_seq as "nextSeq", coalesce(l.version, 0) as "libraryVersion",
+      s.filled_version as "filledVersion", s.timezone,
+      s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
+      s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
+      s.max_overrun * 1000 as "overrunMs",
+      s.backend = 'liquidsoap' and exists (
+        select from playouts o where o.station_id = s.id and o.takes_commands) as "cutsBeforeSent",
+      exists (select from requests r where r.station_id = s.id and r.state in ('pending', 'queued')) as "hasRequests",
+      exists (
+        select from queue q where q.station_id = s.id and q.skipped_at_ms is not null
+          and q.playlist_id is not null) as "hasRemovedRows",
+      case when s.backend <> 'liquidsoap' then 0
+        when s.enable_auto_cue then ${measuredOverlap(tx)}
+        when s.crossfade_type = 'none' then 0
+        else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
+    from stations s left join libraries l on l.station_id = s.id
+    where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null order by s.id`.execute()
 }
-
-/**
- * Locks the rows of stations that nobody else has locked, and returns their ids. The rest of the transaction waits
- * at most `timeoutMs` for a lock.
- */
-export async function lockFreeStations(tx: Tx, stationIds: readonly number[], timeoutMs: number) {
-  const rows = await tx<{ id: number }[]>`
-    select s.id from stations s, (select set_config('lock_timeout', ${String(timeoutMs)}, true)) setting
-    where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null
-    order by s.id ${skipLocked(tx)}`.execute()
-  return new Set(rows.map(({ id }) => id))
-}
-
-/** Ends a query for stations `s` that are changed one by one: leaves locked rows to the next run. */
-export const skipLocked = (sql: Sql | Tx) => sql`for no key update of s skip locked`
-
-/** Reads stations without locking them. */
-export async function readStationsUnlocked(tx: Tx, stationIds: readonly number[]): Promise<StationFacts[]> {
-  return tx<StationFacts[]>`${selectStations(tx, stationIds)}`.execute()
-}
-
-const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
-  select s.id, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as "readAtMs",
-    s.is_enabled and s.backend = 'clock' as "isClocked",
-    case when s.is_enabled then s.backend end as driver,
-    (select b.started_at_ms from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "liveSinceMs",
-    s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
-    s.random_seed as "randomSeed", s.next_seq as "nextSeq", s.listeners_total as "listenersTotal",
-    s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.filled_version as "filledVersion", s.timezone,
-    s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
-    s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
-    s.max_overrun * 1000 as "overrunMs",
-    s.backend = 'liquidsoap' and exists (
-      select from playouts o where o.station_id = s.id and o.takes_commands) as "cutsBeforeSent",
-    exists (select from requests r where r.station_id = s.id and r.state in ('pending', 'queued')) as "hasRequests",
-    exists (
-      select from queue q where q.station_id = s.id and q.skipped_at_ms is not null
-        and q.playlist_id is not null) as "hasRemovedRows",
-    coalesce((
-      select json_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
-    case when s.backend <> 'liquidsoap' then 0
-      when s.enable_auto_cue then ${measuredOverlap(tx)}
-      when s.crossfade_type = 'none' then 0
-      else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
-  from stations s left join libraries l on l.station_id = s.id
-  where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null order by s.id`
 
 const overlapsAtMost = 20
 const overlapsAtLeast = 3
@@ -121,64 +72,9 @@ const measuredOverlap = (tx: Tx) => tx`(
     order by h.started_at_ms desc, h.id desc limit ${overlapsAtMost}
   ) x)`
 
-/** Locks and reads one station; null if it does not exist. */
-export async function lockStation(tx: Tx, stationId: number): Promise<StationFacts | null> {
-  const [station] = await lockStations(tx, [stationId])
-  return station ?? null
-}
-
 /** The settings for the AutoDJ. */
-export function rulesOf(station: StationFacts): AutodjRules {
-  return { ...station, zone: openZone(station.timezone), seed: station.randomSeed }
-}
-
-/** The current play. */
-export interface OpenPlay {
-  readonly stationId: number
-  readonly id: number
-  readonly songId: string
-  readonly playlistId: number | null
-  readonly startedAtMs: number
-  readonly durationMs: number
-  /** How long it overlaps with the next one; null: as long as the station defines. */
-  readonly overlapMs: number | null
-  /** When the clock ends it; null: only a report does. */
-  readonly dueAtMs: number | null
-  /** It interrupted another play, so interrupts that were due before do not cut it. */
-  readonly isInterrupt: boolean
-  readonly artist: string
-  readonly title: string
-  /** The streamer who plays it; empty: none. */
-  readonly streamer: string
-  /** It is provisional: the clock started it, and no report has confirmed it. */
-  readonly isProvisional: boolean
-}
-
-export function readOpenPlays(tx: Tx, stationIds: readonly number[]): Promise<OpenPlay[]> {
-  return tx<OpenPlay[]>`
-    select h.station_id as "stationId", h.id, h.song_id as "songId", h.playlist_id as "playlistId",
-      h.started_at_ms as "startedAtMs", h.duration_ms as "durationMs", ${overlapOf(tx)} as "overlapMs",
-      h.due_at_ms as "dueAtMs",
-      h.artist, h.title, h.streamer, h.is_bridged as "isProvisional",
-      coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
-    from song_history h left join playlists p on p.id = h.playlist_id
-      left join lateral (select * from media where id = h.media_id limit 1) m on true
-    where h.station_id = any(${[...stationIds]}::bigint[]) and h.ended_at_ms is null`
-}
-
-export async function readOpenPlay(tx: Tx, stationId: number): Promise<OpenPlay | null> {
-  const [play] = await readOpenPlays(tx, [stationId])
-  return play ?? null
-}
-
-/** When a play ends if nothing cuts it. */
-export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
-  return startedAtMs + airtimeMs(durationMs)
-}
-
-/** When the next play begins if nothing cuts this one; a playout crossfades. */
-export function nextPlayAtMs(play: OpenPlay, stationOverlapMs: number): number {
-  return nextStartMs(play.startedAtMs, play.durationMs, overlapWithNextMs(play, stationOverlapMs))
+export function rulesOf(facts: AutodjFacts): AutodjRules {
+  return { ...facts, zone: openZone(facts.timezone), seed: facts.randomSeed }
 }
 
 export interface UnplayedRow extends QueuedRow {

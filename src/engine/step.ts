@@ -10,11 +10,10 @@ import {
   type QueueStart,
   openHistoryRows
 } from './plays/plays.ts'
-import type { QueueContext } from './queue-context.ts'
+import type { QueueContext, QueueReads } from './queue-context.ts'
 import { endPass } from './queue/passes.ts'
 import { statementsOfPlans } from './queue/plan-statements.ts'
 import { markPlannedStart, findPlannedRow } from './queue/planned-row.ts'
-import type { UnplayedRow } from './rows.ts'
 
 /** What is written when a play of the AutoDJ ends and the next one starts. */
 export interface Step {
@@ -30,12 +29,8 @@ export interface Step {
 /**
  * Builds the step that starts the first queued row as it was planned. Null: the queue must be planned.
  */
-export function stepWithoutPlanning(
-  change: StationChange,
-  queue: readonly UnplayedRow[],
-  startMs: number
-): Step | null {
-  const planned = findPlannedRow(change, queue, startMs)
+export function stepWithoutPlanning(change: StationChange, reads: QueueReads, startMs: number): Step | null {
+  const planned = findPlannedRow(change, reads, startMs)
   if (!planned) return null
   return {
     stationId: change.station.id,
@@ -53,7 +48,7 @@ const endAt = ({ play }: StationChange, atMs: number): PlayEnd | null => play &&
  */
 export function planStep(
   change: StationChange,
-  { queue, library }: Pick<QueueContext, 'queue' | 'library'>,
+  { autodj, queue, library }: QueueContext,
   startMs: number
 ): Step | null {
   const { station, play } = change
@@ -67,29 +62,31 @@ export function planStep(
     },
     nowMs: startMs,
     queue,
-    queueLength: station.queueLength + 1,
+    queueLength: autodj.queueLength + 1,
     rejected: new Set(),
-    nextSeq: station.nextSeq
+    nextSeq: autodj.nextSeq
   })
   const { first, wakeAtMs } = plan
+  const wake = { wake_at_ms: wakeAtMs, wake_version: autodj.libraryVersion }
   if (!first && !play) {
     // The change is not shown.
-    change.mark([], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
+    change.mark([], wake)
     return null
   }
   const written = { stationId: station.id, planned: { plan, library } }
   if (!first) {
-    goSilent(change, wakeAtMs)
+    goSilent(change, wake)
     const endMs = Math.min(startMs, play?.dueAtMs ?? startMs)
     return { ...written, end: endAt(change, endMs), start: null }
   }
   const seq = first.seq ?? queue.find(({ id }) => id === first.id)?.seq
   if (seq === undefined) throw new Error(`station ${station.id}: the plan begins with an unknown row`)
   const times = { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) }
+  const filled = { next_seq: autodj.nextSeq + plan.insert.length, filled_version: autodj.libraryVersion }
   return {
     ...written,
     end: endAt(change, startMs),
-    start: markStart(change, { ...first, seq }, times, plan.insert.length)
+    start: markStart(change, { ...first, seq }, times, filled)
   }
 }
 

@@ -10,8 +10,8 @@ import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
 import { repairStates } from './publish.ts'
 import { maxClockErrorMs } from './pull-back.ts'
-import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { skipLocked } from './station-facts.ts'
 import { openStationRotation, type StationRotation } from './station-rotation.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */

@@ -5,8 +5,8 @@ import { beginForStation } from '../stores/db/begin-for-station.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import { type StationEvent, type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
-import { type StationFacts, type OpenPlay, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { skipLocked, type StationFacts, type StationOnAir } from './station-facts.ts'
 
 const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
 
@@ -30,7 +30,7 @@ export function mayFireTriggers({ hookTriggers }: StationFacts, parts: ReadonlyS
 }
 
 /** The values of a locked station that triggers depend on, before it is changed. */
-export function triggerValues(station: StationFacts, play: OpenPlay | null): TriggerState {
+export function triggerValues({ station, play }: StationOnAir): TriggerState {
   const current = play && { shId: play.id }
   const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
   return { current, shown: current, listeners: { total: station.listenersTotal }, live }

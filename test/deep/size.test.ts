@@ -5,8 +5,9 @@ import { openStateComparison } from '../../src/engine/compare-states.ts'
 import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
 import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
 import { expireRequests, removeRequestAddresses } from '../../src/engine/queue/requests.ts'
-import { lockStations } from '../../src/engine/rows.ts'
+import { readAutodjFacts } from '../../src/engine/rows.ts'
 import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
+import { lockStations } from '../../src/engine/station-facts.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
 import { sweep } from '../../src/engine/sweep.ts'
 import { readLastPlays, readPlays } from '../../src/stores/db/library/library.ts'
@@ -52,7 +53,7 @@ interface World {
 /** Statements of the engine and of deliveries. */
 function engineCases({ sql, playout, nowMs }: World): Case[] {
   const { silent, small } = stations
-  const lock = () => sql.begin(held => lockStations(held, [1]))
+  const lock = () => sql.begin(held => Promise.all([lockStations(held, [1]), readAutodjFacts(held, [1])]))
   const asPlayout = async () => {
     await sql`update stations set backend = 'liquidsoap', enable_auto_cue = true where id = 1`
     await lock()

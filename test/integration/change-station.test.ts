@@ -130,7 +130,6 @@ describe('a change', () => {
     await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
     const [play] = await sql<{ id: number }[]>`
       select id from song_history where station_id = ${id} and ended_at_ms is null`
-    let seen: number | null | undefined
     let isLocked = () => {}
     const locked = new Promise<void>(resolve => (isLocked = resolve))
     const first = sql.begin(async tx => {
@@ -143,9 +142,25 @@ describe('a change', () => {
       await tx`update song_history set ended_at_ms = started_at_ms where id = ${play?.id ?? 0}`
     })
     await locked
-    await changeStation(playout, id, async change => void (seen = change.play?.id ?? null))
+    const seen = await changeStation(playout, id, {
+      reads: async tx =>
+        tx`
+        select from song_history where station_id = ${id} and ended_at_ms is null`.execute(),
+      change: async ({ play: current }, open) => ({ current, open: open.length })
+    })
     await first
-    expect(seen).toBeNull()
+    expect(seen).toEqual({ current: null, open: 0 })
+  })
+
+  test('with a read that fails is rolled back', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const broken = changeStation(playout, id, {
+      reads: async tx => tx`select 1 / (${id}::bigint - ${id}::bigint)`.execute(),
+      change: async ({ mark }) => mark(['station'], { wake_at_ms: 7 })
+    })
+    await expect(broken).rejects.toThrow('division by zero')
+    expect(await sql`select wake_at_ms as wake from stations where id = ${id}`).toEqual([{ wake: null }])
   })
 })
 

@@ -13,7 +13,8 @@ import {
 } from '../../src/engine/queue/libraries.ts'
 import { startNewPass } from '../../src/engine/queue/passes.ts'
 import { readLibrary } from '../../src/engine/queue/read-library.ts'
-import { lockStation } from '../../src/engine/rows.ts'
+import { readAutodjFacts } from '../../src/engine/rows.ts'
+import { lockStations } from '../../src/engine/station-facts.ts'
 import { readPlays } from '../../src/stores/db/library/library.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
@@ -36,11 +37,14 @@ async function seedPlaylists(sql: Sql): Promise<number> {
 /** Reads the library of a station as a step does. */
 async function read(sql: Sql, stationId: number, libraries: LibraryCache | null) {
   return sql.begin(async tx => {
-    const station = await lockStation(tx, stationId)
-    if (!station) throw new Error('there is no station')
+    const [[onAir], [autodj]] = await Promise.all([
+      lockStations(tx, [stationId]),
+      readAutodjFacts(tx, [stationId])
+    ])
+    if (!onAir || !autodj) throw new Error('there is no station')
     const newestId = libraries && newestCachedPlayId(libraries, stationId)
     const plays = newestId === null ? [] : await readPlays(tx, [stationId], { ids: [newestId] })
-    return readLibrary(tx, station, station.readAtMs, libraries && { libraries, plays })
+    return readLibrary(tx, autodj, onAir.station.readAtMs, libraries && { libraries, plays })
   })
 }
 

@@ -8,8 +8,8 @@ import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
 import { publishStation, renewState } from '../../src/engine/publish.ts'
 import { addToQueue, asUnrequested } from '../../src/engine/queue/manual-queue.ts'
 import { removeFromQueue } from '../../src/engine/queue/queue.ts'
-import { type StationFacts, lockStation } from '../../src/engine/rows.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
+import { lockStations, type StationOnAir } from '../../src/engine/station-facts.ts'
 import { removeOldTombstones } from '../../src/engine/station-removal.ts'
 import type { StationRotation } from '../../src/engine/station-rotation.ts'
 import { sweep } from '../../src/engine/sweep.ts'
@@ -338,10 +338,10 @@ test('advancing a station sees changes that were committed while it waited for t
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
-  let waiting: Promise<StationFacts | null> | undefined
+  let waiting: Promise<StationOnAir[]> | undefined
   await sql.begin(async tx => {
     await tx`select from stations where id = ${stationId} for no key update`
-    waiting = sql.begin(other => lockStation(other, stationId))
+    waiting = sql.begin(other => lockStations(other, [stationId]))
     const isWaiting = async () =>
       (await sql`select from pg_stat_activity where wait_event_type = 'Lock'`).count > 0
     await waitFor(isWaiting, { deadlineMs: 4_000, what: 'a connection to wait for the station' })
@@ -349,7 +349,7 @@ test('advancing a station sees changes that were committed while it waited for t
       insert into broadcasts (station_id, username, streamer_name, started_at_ms) values (${stationId}, 'dj', 'DJ', 1)`
     await tx`insert into webhooks (station_id, type) values (${stationId}, 'generic')`
   })
-  expect(await waiting).toMatchObject({ liveSinceMs: 1, hookTriggers: [[]] })
+  expect(await waiting).toMatchObject([{ station: { liveSinceMs: 1, hookTriggers: [[]] } }])
 })
 
 test('a lost live state is rebuilt under a new epoch, and its next advance is scheduled', async ({

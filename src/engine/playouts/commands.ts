@@ -128,7 +128,7 @@ export async function endPlayOfDisabledStation(change: StationChange): Promise<v
   if (!play) return
   const endMs = Math.min(station.readAtMs, play.dueAtMs ?? Infinity)
   await endPlay(change, play, Math.max(endMs, play.startedAtMs))
-  goSilent(change, null)
+  goSilent(change)
 }
 
 /** Sets an end for the last reported song, because the clock takes over and no report will end it. */

@@ -1,7 +1,8 @@
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { readQueues, skipLocked } from '../rows.ts'
+import { readQueues } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
+import { skipLocked } from '../station-facts.ts'
 import { addCommand } from './commands.ts'
 import { markSent } from './send-next-song.ts'
 

@@ -2,8 +2,8 @@ import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
-import { skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
+import { skipLocked } from '../station-facts.ts'
 
 /** A playout that disconnected may reconnect within this time. */
 const backWithinMs = 15_000
@@ -42,6 +42,6 @@ async function endPlayOf(change: StationChange, seenAtMs: number): Promise<boole
   change.happenedAt(endMs)
   await endCurrentBroadcast(change, endMs)
   await endPlay(change, play, endMs)
-  goSilent(change, null)
+  goSilent(change)
   return true
 }

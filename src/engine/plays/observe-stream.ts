@@ -69,7 +69,7 @@ async function endShownPlay(services: PlayoutServices, stationId: number, atMs: 
     const endMs = Math.max(change.momentOf(atMs), play.startedAtMs)
     change.happenedAt(endMs)
     await endPlay(change, play, endMs)
-    goSilent(change, null)
+    goSilent(change)
   }).catch(ignoreConflicts)
 }
 

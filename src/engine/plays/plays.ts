@@ -3,7 +3,8 @@ import { songId, songText } from '../../model/songs/song.ts'
 import { onAirOf } from '../../stores/db/library/cue-columns.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import type { OpenPlay, StationFacts } from '../rows.ts'
+import type { StationColumns } from '../station-columns.ts'
+import type { OpenPlay, StationFacts } from '../station-facts.ts'
 
 /** The end of a play. */
 export interface PlayEnd {
@@ -48,29 +49,21 @@ export interface QueueStart {
   readonly times: PlayTimes
 }
 
-/** Opens the history row of a queue row. `inserted`: the number of rows that a plan has just queued. */
-export function startFromQueue(
-  change: StationChange,
-  row: QueueRowRef,
-  times: PlayTimes,
-  inserted: number | null
-) {
-  return openHistoryRows(change.tx, [markStart(change, row, times, inserted)])
+/** Opens the history row of a queue row. */
+export function startFromQueue(change: StationChange, row: QueueRowRef, times: PlayTimes) {
+  return openHistoryRows(change.tx, [markStart(change, row, times)])
 }
 
-/** Marks what the start of a queue row changes. `openHistoryRows` writes the start. */
+/**
+ * Marks what the start of a queue row changes, with `columns` of the station. `openHistoryRows` writes the start.
+ */
 export function markStart(
   { station, mark }: StationChange,
   row: QueueRowRef,
   times: PlayTimes,
-  inserted: number | null
+  columns: StationColumns = {}
 ): QueueStart {
-  mark(['playback', 'queue'], {
-    wake_at_ms: null,
-    ...(inserted === null
-      ? {}
-      : { next_seq: station.nextSeq + inserted, filled_version: station.libraryVersion })
-  })
+  mark(['playback', 'queue'], { wake_at_ms: null, ...columns })
   return { station, row, times }
 }
 
@@ -116,9 +109,9 @@ export function openHistoryRows(tx: Tx, starts: readonly QueueStart[]) {
     from x where r.id = x.request_id and not x.is_provisional`
 }
 
-/** Marks the station as silent, until something may play at `wakeAtMs` (null: until the library changes). */
-export function goSilent({ station, mark }: StationChange, wakeAtMs: number | null): void {
-  mark(['playback'], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
+/** Marks the station as silent. `columns`: when the clock looks for something to play again. */
+export function goSilent({ mark }: StationChange, columns: StationColumns = { wake_at_ms: null }): void {
+  mark(['playback'], columns)
 }
 
 /** A song that a playout, a streamer or a streaming server reported, and that was not queued. */

@@ -1,7 +1,8 @@
 import { airtimeMs } from '../../model/autodj/durations.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { type UnplayedRow, nextPlayAtMs, type OpenPlay } from '../rows.ts'
+import type { UnplayedRow } from '../rows.ts'
+import { nextPlayAtMs, type OpenPlay } from '../station-facts.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
 /** The clock waits this long for a late report. Milliseconds. */
@@ -22,16 +23,21 @@ export function reportDeadlineMs(startedAtMs: number, durationMs: number): numbe
  * Ends a play that a report should have ended. If the playout is connected and has the next song, that song
  * starts provisionally; otherwise the end is postponed for a while, then the station is silent.
  */
-export async function endUnreported(change: StationChange, play: OpenPlay, queue: readonly UnplayedRow[]) {
+export async function endUnreported(
+  change: StationChange,
+  play: OpenPlay,
+  queue: readonly UnplayedRow[],
+  stationOverlapMs: number
+) {
   const { tx, station } = change
   const nowMs = station.readAtMs
-  const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
+  const endMs = Math.min(nowMs, endOf(play, stationOverlapMs))
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.driver === 'liquidsoap') {
     if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isConnected(tx, station.id, endMs))) {
       await confirmPlay(tx, play)
       await endPlay(change, play, endMs)
-      await startFromQueue(change, row, provisionalAirtime(row, endMs), null)
+      await startFromQueue(change, row, provisionalAirtime(row, endMs))
       return 'ended'
     }
     if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
@@ -41,14 +47,14 @@ export async function endUnreported(change: StationChange, play: OpenPlay, queue
   }
   await confirmPlay(tx, play)
   await endPlay(change, play, endMs)
-  goSilent(change, null)
+  goSilent(change)
   return 'ended'
 }
 
 /** The end of a song, or the time when a play of unknown length should have been followed by another. */
-function endOf(play: OpenPlay, overlapMs: number): number {
+function endOf(play: OpenPlay, stationOverlapMs: number): number {
   const endMs =
-    play.durationMs > 0 ? nextPlayAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - reportTimeoutMs
+    play.durationMs > 0 ? nextPlayAtMs(play, stationOverlapMs) : (play.dueAtMs ?? Infinity) - reportTimeoutMs
   return Math.max(endMs, play.startedAtMs)
 }
 

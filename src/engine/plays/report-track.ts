@@ -7,8 +7,9 @@ import { readQueueContext } from '../queue-context.ts'
 import { raiseLibraryVersion, recordPlayChange } from '../queue/libraries.ts'
 import { endPass } from '../queue/passes.ts'
 import { refillQueue } from '../queue/queue.ts'
-import type { StationFacts, UnplayedRow } from '../rows.ts'
+import type { UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
+import type { StationFacts } from '../station-facts.ts'
 import { endCurrentBroadcast } from './broadcasts.ts'
 import {
   earliestPlacementMs,
@@ -153,7 +154,7 @@ const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) =>
 })
 
 async function startRow(change: StationChange, library: Library, row: ReportedRow, place: Placement) {
-  await startFromQueue(change, row, airtimeOf(place, row.durationMs), null)
+  await startFromQueue(change, row, airtimeOf(place, row.durationMs))
   await Promise.all(endPass(change.tx, library, row))
   // It may be older than the plays that cached libraries keep.
   if (place.endedAtMs !== null) await recordPlayChange(change.tx, change.station.id, row.trackId)

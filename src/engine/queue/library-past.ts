@@ -4,7 +4,7 @@ import { transferIndex } from '../../model/autodj/duplicates.ts'
 import type { LibraryPast, PlayOrRow, Playlist, RemovedRow } from '../../model/autodj/library.ts'
 import { markAired, trackIndex } from '../../model/autodj/tracks.ts'
 import { jinglesAtMost, type NewPlay, type PastPlay } from '../../stores/db/library/library.ts'
-import type { StationFacts } from '../rows.ts'
+import type { AutodjFacts } from '../rows.ts'
 
 const hourMs = 3_600_000
 /** An hourly playlist looks back to a play that began a quarter of an hour after its minute. */
@@ -15,7 +15,7 @@ const windowMs = 26 * hourMs
 const playsAtLeast = 25
 
 /** The settings that determine how far rules look back. */
-export type LookBackSettings = Pick<StationFacts, 'duplicateRangeMs' | 'requestThresholdMs'>
+export type LookBackSettings = Pick<AutodjFacts, 'duplicateRangeMs' | 'requestThresholdMs'>
 
 /** How far the rules of a station look back. Milliseconds. */
 export function lookBackMs(

@@ -32,15 +32,17 @@ export async function addToQueue(
 ): Promise<number[]> {
   const { tx, station } = change
   const stationId = station.id
-  const [queue, songs] = await Promise.all([
+  const [queue, [numbers], songs] = await Promise.all([
     readQueues(tx, [stationId]),
+    tx<{ nextSeq: number }[]>`select next_seq as "nextSeq" from stations where id = ${stationId}`,
     tx<{ id: number; requestId: number | null; durationMs: number }[]>`
       select m.id, wanted.request_id as "requestId", ${onAirOf(tx)} as "durationMs"
       from unnest(${added.map(each => each.mediaId)}::bigint[], ${added.map(each => each.requestId)}::bigint[])
         with ordinality as wanted (id, request_id, place)
       join media m on m.id = wanted.id and m.station_id = ${stationId} order by wanted.place`
   ])
-  if (songs.length === 0) return []
+  if (songs.length === 0 || !numbers) return []
+  const { nextSeq } = numbers
   if (queue.length + songs.length > rowsAtMost) {
     const message = `The queue may have at most ${rowsAtMost} songs.`
     throw ApiError.ofFields([{ field: '', code: 'limit_reached', message }])
@@ -48,7 +50,7 @@ export async function addToQueue(
   const nowMs = engineTimeMs()
   const rows = songs.map(({ id, requestId, durationMs }, index) => ({
     station_id: stationId,
-    seq: station.nextSeq + index,
+    seq: nextSeq + index,
     position: 0,
     media_id: id,
     request_id: requestId,
@@ -66,7 +68,7 @@ export async function addToQueue(
   const behindHand = firstOfAutodj === -1 ? queue.length : firstOfAutodj
   const index = place === null ? behindHand : Math.min(sent + place - 1, queue.length)
   const order = queue.map(({ id }) => id).toSpliced(index, 0, ...ids)
-  await writeOrder(tx, order, Math.min(station.nextSeq, ...queue.map(({ position }) => position)))
+  await writeOrder(tx, order, Math.min(nextSeq, ...queue.map(({ position }) => position)))
   await tx`update stations set next_seq = next_seq + ${rows.length} where id = ${stationId}`
   change.mark(['queue'])
   await refillQueue(change)

@@ -1,6 +1,7 @@
 import { findPlannedStart, type PlannedStart } from '../../model/autodj/planned-start.ts'
 import type { StationChange } from '../change-station.ts'
 import { markStart } from '../plays/plays.ts'
+import type { QueueReads } from '../queue-context.ts'
 import type { UnplayedRow } from '../rows.ts'
 import { hasCachedLibrary } from './libraries.ts'
 
@@ -10,12 +11,12 @@ import { hasCachedLibrary } from './libraries.ts'
  */
 export function findPlannedRow(
   { services, station, play, isPulledBack }: StationChange,
-  queue: readonly UnplayedRow[],
+  { autodj, queue }: QueueReads,
   startMs: number
 ): PlannedStart<UnplayedRow> | null {
-  const isFilled = station.filledVersion === station.libraryVersion
+  const isFilled = autodj.filledVersion === autodj.libraryVersion
   if (!play || !isFilled || isPulledBack || hasCachedLibrary(services.libraries, station.id)) return null
-  return findPlannedStart(queue, startMs, station.overlapMs)
+  return findPlannedStart(queue, startMs, autodj.overlapMs)
 }
 
 /** Equals no version of a library, so that `refillQueues` plans the queue again. */
@@ -27,7 +28,6 @@ export function markPlannedStart(
   { row, endsAtMs }: PlannedStart<UnplayedRow>,
   startMs: number
 ) {
-  const start = markStart(change, row, { atMs: startMs, dueAtMs: Math.round(endsAtMs) }, null)
-  change.mark([], { filled_version: neverFilled })
-  return start
+  const times = { atMs: startMs, dueAtMs: Math.round(endsAtMs) }
+  return markStart(change, row, times, { filled_version: neverFilled })
 }

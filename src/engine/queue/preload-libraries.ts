@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
-import { readStationsUnlocked } from '../rows.ts'
+import { readAutodjFacts } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { cacheLibrary, hasCachedLibrary } from './libraries.ts'
 import { loadLibraries } from './read-library.ts'
@@ -76,7 +76,7 @@ async function loadTogether(
   nowMs: number
 ): Promise<void> {
   const loaded = await sql.begin('isolation level repeatable read read only', async tx => {
-    const stations = await readStationsUnlocked(tx, stationIds)
+    const stations = await readAutodjFacts(tx, stationIds)
     return loadLibraries(
       tx,
       stations.filter(({ hasAutodj }) => hasAutodj),

@@ -3,7 +3,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { readQueueContextUnlocked } from '../queue-context.ts'
-import { nextPlayAtMs } from '../rows.ts'
+import { nextPlayAtMs } from '../station-facts.ts'
 
 export interface PreviewLimits {
   readonly untilMs: number
@@ -28,10 +28,10 @@ export async function previewStation(
     readQueueContextUnlocked(tx, stationId, nowMs)
   )
   if (!context) return null
-  if (!context.station.hasAutodj) return []
-  const { station, play, queue, library } = context
+  if (!context.autodj.hasAutodj) return []
+  const { autodj, play, queue, library } = context
   const endsAtMs =
-    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? nextPlayAtMs(play, station.overlapMs))
+    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? nextPlayAtMs(play, autodj.overlapMs))
   const plays: SimulatedPlay[] = []
   const deadline = performance.now() + timeoutMs
   const simulated = simulate({
@@ -39,8 +39,8 @@ export async function previewStation(
     queue,
     startedAtMs: play?.startedAtMs ?? nowMs,
     fromMs: endsAtMs,
-    queueLength: station.queueLength,
-    nextSeq: station.nextSeq
+    queueLength: autodj.queueLength,
+    nextSeq: autodj.nextSeq
   })
   await runInTimeSlices(sliceMs, () => {
     const { done, value: next } = simulated.next()

@@ -7,8 +7,9 @@ import { openPauses } from '../../platform/runtime/time-slices.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
-import { nextPlayAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
+import type { UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
+import { nextPlayAtMs, naturalEndMs } from '../station-facts.ts'
 import { endPass } from './passes.ts'
 import { isEmptyPlan, statementsOfPlans } from './plan-statements.ts'
 
@@ -109,14 +110,14 @@ async function fill(
   rejected: ReadonlySet<number> = new Set()
 ): Promise<void> {
   const { tx, mark } = change
-  const { station, play, library } = context
-  if (station.filledVersion !== station.libraryVersion) {
-    mark([], { filled_version: station.libraryVersion })
+  const { station, play, autodj, library } = context
+  if (autodj.filledVersion !== autodj.libraryVersion) {
+    mark([], { filled_version: autodj.libraryVersion })
     // Its first song may have started without the library.
     const current = library.past.plays.at(-1)
     if (current) change.send(endPass(tx, library, current))
   }
-  if (!station.hasAutodj) return
+  if (!autodj.hasAutodj) return
   const plan = await planOf(context, nowMs, rejected)
   // The sweep starts it.
   if (!play && station.isClocked && context.queue.length + plan.insert.length > 0)
@@ -141,11 +142,11 @@ const sliceMs = 8
 
 /** Plans the queue in time slices. */
 async function planOf(
-  { station, play, queue, library }: QueueContext,
+  { autodj, play, queue, library }: QueueContext,
   nowMs: number,
   rejected: ReadonlySet<number>
 ): Promise<QueuePlan> {
-  const endsAtMs = Math.max(nowMs, play ? nextPlayAtMs(play, station.overlapMs) : nowMs)
+  const endsAtMs = Math.max(nowMs, play ? nextPlayAtMs(play, autodj.overlapMs) : nowMs)
   const steps = planQueueInSteps({
     library,
     running: {
@@ -156,9 +157,9 @@ async function planOf(
     },
     nowMs,
     queue,
-    queueLength: station.queueLength,
+    queueLength: autodj.queueLength,
     rejected,
-    nextSeq: station.nextSeq
+    nextSeq: autodj.nextSeq
   })
   const pause = openPauses(sliceMs)
   for (;;) {

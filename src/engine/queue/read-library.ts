@@ -8,7 +8,7 @@ import {
   readPlays
 } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import type { StationFacts } from '../rows.ts'
+import type { AutodjFacts } from '../rows.ts'
 import { cacheLibrary, findCachedLibrary, type LibraryCache } from './libraries.ts'
 import {
   type CachedPast,
@@ -21,7 +21,7 @@ import {
 import type { StationLibrary } from './packed-library.ts'
 
 /** A station with the version of its library. */
-export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof LookBackSettings>
+export type LibraryStation = Pick<AutodjFacts, 'id' | 'libraryVersion' | keyof LookBackSettings>
 
 interface CachedLibraries {
   readonly libraries: LibraryCache

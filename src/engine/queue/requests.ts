@@ -4,8 +4,8 @@ import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { lockStation, skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
+import { lockStations, skipLocked } from '../station-facts.ts'
 import type { SongToQueue } from './manual-queue.ts'
 import { queueRequestsStatement } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
@@ -176,7 +176,7 @@ export async function expireRequests(
   const expire = ({ stationId }: { stationId: number }) =>
     beginForStation(sql, stationId, async tx => {
       // Locked by a refill that may queue one of them.
-      await lockStation(tx, stationId)
+      await lockStations(tx, [stationId])
       const { count } = await tx`
         update requests set state = 'expired', ended_at_ms = ${nowMs}
         where station_id = ${stationId} and state = 'pending' and due_at_ms <= ${latestMs}`

@@ -2,15 +2,8 @@ import type { AutodjRules, Playlist } from '../../model/autodj/library.ts'
 import type { SimulationStart } from '../../model/autodj/simulate.ts'
 import { readPlaylists } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import {
-  nextPlayAtMs,
-  readOpenPlay,
-  readQueues,
-  readRemovedRows,
-  readRequests,
-  readStationsUnlocked,
-  rulesOf
-} from '../rows.ts'
+import { readAutodjFacts, readQueues, readRemovedRows, readRequests, rulesOf } from '../rows.ts'
+import { nextPlayAtMs, readStations } from '../station-facts.ts'
 import { pastOf } from './library-past.ts'
 import { readPast } from './read-library.ts'
 
@@ -44,21 +37,21 @@ export async function readSimulationStart(
   { zone = null, seed = null, changePlaylists = stored => stored }: SimulationChanges
 ): Promise<ReadSimulation | null> {
   const ids = [stationId]
-  const [station] = await readStationsUnlocked(tx, ids)
-  if (!station) return null
-  const own = rulesOf(station)
+  const [[onAir], [autodj]] = await Promise.all([readStations(tx, ids), readAutodjFacts(tx, ids)])
+  if (!onAir || !autodj) return null
+  const own = rulesOf(autodj)
   const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }
-  const play = await readOpenPlay(tx, stationId)
+  const { play } = onAir
   const endsAtMs = play ? (play.dueAtMs ?? nextPlayAtMs(play, rules.overlapMs)) : nowMs
   const fromMs = fromDay === null ? Math.max(nowMs, endsAtMs) : rules.zone.instant(fromDay, 0, 'first')
   const stored = await readPlaylists(tx, ids, { hasInactive: true })
   const playlists = changePlaylists(stored.get(stationId) ?? [])
   const active = playlists.filter(({ isEnabled, type }) => isEnabled && type !== 'custom')
-  const past = await readPast(tx, station, Math.min(nowMs, fromMs), active)
+  const past = await readPast(tx, autodj, Math.min(nowMs, fromMs), active)
   const removed = await readRemovedRows(tx, ids, nowMs)
   return {
     playlists,
-    hasAutodj: station.hasAutodj,
+    hasAutodj: autodj.hasAutodj,
     start: {
       library: {
         rules,
@@ -69,8 +62,8 @@ export async function readSimulationStart(
       queue: fromDay === null ? await readQueues(tx, ids) : [],
       startedAtMs: fromDay === null && play ? play.startedAtMs : fromMs,
       fromMs,
-      queueLength: station.queueLength,
-      nextSeq: station.nextSeq
+      queueLength: autodj.queueLength,
+      nextSeq: autodj.nextSeq
     }
   }
 }

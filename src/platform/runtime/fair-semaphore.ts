@@ -164,6 +164,11 @@ export function openFairSemaphore(options: FairSemaphoreOptions, now = () => per
 
   return {
     acquire,
+    /** A permit if one is free now, else null. */
+    tryAcquire: (name: string): Permit | null => {
+      const owner = useOwner(name)
+      return running < total && owner.permits < perOwner ? openPermit(owner) : null
+    },
     /** Runs work once it has a permit. Throws if it gets none. */
     run: async <Result>(work: () => Promise<Result>, owner = ''): Promise<Result> => {
       const permit = await acquire(owner, 0).permit

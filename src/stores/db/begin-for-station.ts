@@ -45,10 +45,11 @@ export async function beginForFreeStations<Result>(
   stationIds: readonly number[],
   work: (tx: Tx, stationIds: readonly number[]) => Promise<Result>
 ) {
-  const requests = stationIds.map(id => ({ id, ...getSemaphore(sql).acquire(String(id), 0) }))
-  for (const { drop } of requests) drop()
-  const permits = await Promise.all(requests.map(async ({ id, permit }) => ({ id, permit: await permit })))
-  const free = permits.flatMap(({ id, permit }) => (typeof permit === 'string' ? [] : [{ id, permit }]))
+  const semaphore = getSemaphore(sql)
+  const free = stationIds.flatMap(id => {
+    const permit = semaphore.tryAcquire(String(id))
+    return permit ? [{ id, permit }] : []
+  })
   if (free.length === 0) return null
   try {
     const freeIds = free.map(({ id }) => id)

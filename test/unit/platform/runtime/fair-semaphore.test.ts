@@ -40,6 +40,21 @@ test('work that is done but not released still counts for its owner, and lets ot
   await vi.waitFor(() => expect(isStarted).toBe(true))
 })
 
+test('a permit that is not free now is not waited for', async () => {
+  const semaphore = openFairSemaphore(options)
+  const first = semaphore.tryAcquire('a')
+  expect(semaphore.tryAcquire('a')).toBeNull()
+  const other = semaphore.tryAcquire('b')
+  expect(semaphore.tryAcquire('c')).toBeNull()
+  other?.release()
+  const third = semaphore.tryAcquire('c')
+  first?.done()
+  expect(semaphore.tryAcquire('a')).toBeNull()
+  first?.release()
+  third?.release()
+  permitIn(await semaphore.acquire('a', 100).permit).release()
+})
+
 test('the owner that used the least time lately runs next', async () => {
   let nowMs = 0
   const semaphore = openFairSemaphore({ ...options, total: 1 }, () => nowMs)

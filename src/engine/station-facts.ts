@@ -1,0 +1,134 @@
+import { airtimeMs, nextStartMs, overlapWithNextMs } from '../model/autodj/durations.ts'
+import type { Trigger } from '../model/station/triggers.ts'
+import { overlapOf } from '../stores/db/library/cue-columns.ts'
+import type { Sql, Tx } from '../stores/db/sql.ts'
+
+/** What every change knows of its station. What the AutoDJ depends on besides are `AutodjFacts`. */
+export interface StationFacts {
+  readonly id: number
+  /** The time of Postgres when this was read, in Unix milliseconds: the time of the change. */
+  readonly readAtMs: number
+  readonly epoch: string
+  readonly revision: number
+  /** The station is enabled and its backend is the clock. */
+  readonly isClocked: boolean
+  /** The backend; null if the station is disabled. */
+  readonly driver: 'clock' | 'liquidsoap' | 'none' | null
+  /** When the current broadcast began; null: no streamer is live. */
+  readonly liveSinceMs: number | null
+  readonly listenersTotal: number
+  readonly listenersUnique: number
+  /** The triggers of each enabled web hook; an empty list stands for all. */
+  readonly hookTriggers: readonly (readonly Trigger[])[]
+}
+
+/** The current play. */
+export interface OpenPlay {
+  readonly id: number
+  readonly songId: string
+  readonly playlistId: number | null
+  readonly startedAtMs: number
+  readonly durationMs: number
+  /** How long it overlaps with the next one; null: as long as the station defines. */
+  readonly overlapMs: number | null
+  /** When the clock ends it; null: only a report does. */
+  readonly dueAtMs: number | null
+  /** It interrupted another play, so interrupts that were due before do not cut it. */
+  readonly isInterrupt: boolean
+  readonly artist: string
+  readonly title: string
+  /** The streamer who plays it; empty: none. */
+  readonly streamer: string
+  /** It is provisional: the clock started it, and no report has confirmed it. */
+  readonly isProvisional: boolean
+}
+
+/** A station with its current play; null while it is silent. */
+export interface StationOnAir {
+  readonly station: StationFacts
+  readonly play: OpenPlay | null
+}
+
+/**
+ * Locks the rows of stations, then reads them. The lock allows inserts into tables that refer to the station.
+ * Two statements, because one that waits for a lock sees other tables as they were before.
+ */
+export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {
+  const locked = tx`
+    select from stations where id = any(${[...stationIds]}::bigint[]) order by id for no key update`.execute()
+  const [, stations] = await Promise.all([locked, readStations(tx, stationIds)])
+  return stations
+}
+
+/**
+ * Locks the rows of stations that nobody else has locked, and returns their ids. The rest of the transaction waits
+ * at most `timeoutMs` for a lock.
+ */
+export async function lockFreeStations(tx: Tx, stationIds: readonly number[], timeoutMs: number) {
+  const rows = await tx<{ id: number }[]>`
+    select s.id from stations s, (select set_config('lock_timeout', ${String(timeoutMs)}, true)) setting
+    where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null
+    order by s.id ${skipLocked(tx)}`.execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Ends a query for stations `s` that are changed one by one: leaves locked rows to the next run. */
+export const skipLocked = (sql: Sql | Tx) => sql`for no key update of s skip locked`
+
+interface StationRow extends StationFacts, Omit<OpenPlay, 'id'> {
+  readonly playId: number | null
+}
+
+/** Reads stations, whether they are locked or not. Sent at once. */
+export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {
+  const rows = await tx<StationRow[]>`
+    select s.id, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as "readAtMs", s.epoch, s.revision,
+      s.is_enabled and s.backend = 'clock' as "isClocked",
+      case when s.is_enabled then s.backend end as driver,
+      (select b.started_at_ms from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "liveSinceMs",
+      s.listeners_total as "listenersTotal", s.listeners_unique as "listenersUnique",
+      coalesce((
+        select json_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
+      h.id as "playId", h.song_id as "songId", h.playlist_id as "playlistId", h.started_at_ms as "startedAtMs",
+      h.duration_ms as "durationMs", ${overlapOf(tx)} as "overlapMs", h.due_at_ms as "dueAtMs",
+      h.artist, h.title, h.streamer, h.is_bridged as "isProvisional",
+      coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
+    from stations s
+      -- Row by row: otherwise Postgres might go through all rows of these tables.
+      left join lateral (select * from song_history where station_id = s.id and ended_at_ms is null limit 1) h on true
+      left join lateral (select backend_options from playlists where id = h.playlist_id limit 1) p on true
+      left join lateral (select * from media where id = h.media_id limit 1) m on true
+    where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null order by s.id`.execute()
+  return rows.map(splitRow)
+}
+
+function splitRow({
+  playId,
+  songId,
+  playlistId,
+  startedAtMs,
+  durationMs,
+  overlapMs,
+  dueAtMs,
+  artist,
+  title,
+  streamer,
+  isProvisional,
+  isInterrupt,
+  ...station
+}: StationRow): StationOnAir {
+  if (playId === null) return { station, play: null }
+  const times = { startedAtMs, durationMs, overlapMs, dueAtMs }
+  const song = { songId, playlistId, artist, title, streamer }
+  return { station, play: { id: playId, ...song, ...times, isProvisional, isInterrupt } }
+}
+
+/** When a play ends if nothing cuts it. */
+export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
+  return startedAtMs + airtimeMs(durationMs)
+}
+
+/** When the next play begins if nothing cuts this one; a playout crossfades. */
+export function nextPlayAtMs(play: OpenPlay, stationOverlapMs: number): number {
+  return nextStartMs(play.startedAtMs, play.durationMs, overlapWithNextMs(play, stationOverlapMs))
+}
