@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 
-import type { Revisions } from '../model/station/state.ts'
+import type { Revisions, StationSnapshot } from '../model/station/state.ts'
 import { changeDuration } from '../platform/metrics/engine.ts'
 import { engineTime } from '../platform/runtime/engine-time.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
@@ -10,6 +10,7 @@ import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
+import type { ShownChange } from './publish.ts'
 import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
 import type { PlayoutServices } from './services.ts'
 import { type StationColumns, writeStations } from './station-columns.ts'
@@ -270,16 +271,14 @@ async function writeChanges(
     )
   )
   const shown = changes.filter(({ parts }) => parts.size > 0)
-  if (shown.length === 0) return { snapshots: Promise.resolve([]), playsBefore: new Map(), outbox: null }
+  if (shown.length === 0) return { shown: Promise.resolve([]), outbox: null }
   const snapshots = readSnapshots(
     tx,
     shown.map(({ change }) => change.station.id)
   )
+  const committed = { shown: snapshots.then(read => withSnapshots(shown, read)) }
   // A transaction that fails has its own error.
-  snapshots.catch(() => {})
-  const played = shown.filter(({ parts }) => parts.has('playback'))
-  const playsBefore = new Map(played.map(({ change: { station, play } }) => [station.id, play?.id ?? null]))
-  const committed = { snapshots, playsBefore }
+  committed.shown.catch(() => {})
   const hooked = shown.filter(({ change, parts }) => mayFireTriggers(change.station, parts))
   if (hooked.length === 0) return { ...committed, outbox: null }
   const hookedIds = hooked.map(({ change }) => change.station.id)
@@ -294,4 +293,13 @@ async function writeChanges(
   )
   const outbox = eventsStatement(tx, events.flat(), hooks, services.triggersFor)
   return { ...committed, outbox: outbox?.execute() ?? null }
+}
+
+/** Adds what the stations show now. */
+function withSnapshots(changes: readonly OpenChange[], snapshots: readonly StationSnapshot[]): ShownChange[] {
+  const changeOf = new Map(changes.map(each => [each.change.station.id, each]))
+  return snapshots.flatMap(snapshot => {
+    const opened = changeOf.get(snapshot.stationId)
+    return opened ? [{ before: opened.change, snapshot, hasNewPlayback: opened.parts.has('playback') }] : []
+  })
 }

@@ -1,18 +1,16 @@
-import type { Song, StationSnapshot, StationState } from '../model/station/state.ts'
+import type { Song, StationState } from '../model/station/state.ts'
 import { unpublishedChanges } from '../platform/metrics/engine.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { tracedWithin } from '../platform/tracing/tracing.ts'
 import { scheduleDeliveries } from '../stores/jobs/queues.ts'
-import { publishSnapshots } from './publish.ts'
+import { publishChanges, type ShownChange } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** What has to be published after a commit. */
 export interface CommittedChanges {
-  /** Read within the transaction, of the stations that show something else. */
-  readonly snapshots: Promise<readonly StationSnapshot[]>
-  /** The play before, of each station whose playback changed. */
-  readonly playsBefore: ReadonlyMap<number, number | null>
+  /** The stations that show something else. Their snapshots were read within the transaction. */
+  readonly shown: Promise<readonly ShownChange[]>
   /** Sent together with the commit: the ids of the web hooks that have deliveries now. */
   readonly outbox: Promise<readonly { readonly id: number }[]> | null
 }
@@ -20,38 +18,40 @@ export interface CommittedChanges {
 /** Publishes committed changes, or leaves that to the sweep if a store is unavailable. */
 export async function publishCommitted(services: PlayoutServices, changes: CommittedChanges): Promise<void> {
   const webhookIds = (await changes.outbox)?.map(({ id }) => id) ?? []
-  const snapshots = await changes.snapshots
-  const publish = () => publishEventually(services, snapshots)
-  const states = await tracedWithin('publish', { 'cuewire.stations': snapshots.length }, publish)
+  const shown = await changes.shown
+  const publish = () => publishEventually(services, shown)
+  const states = await tracedWithin('publish', { 'cuewire.stations': shown.length }, publish)
   await dispatchDeliveries(services, webhookIds)
-  for (const state of states) {
-    const before = changes.playsBefore.get(state.stationId)
-    if (before !== undefined && before !== (state.current?.shId ?? null))
+  for (const [index, { before, hasNewPlayback }] of shown.entries()) {
+    const state = states[index]
+    if (state && hasNewPlayback && state.current?.shId !== before.play?.id)
       services.log.info(...nowPlayingLine(state))
   }
 }
 
-/** Publishes what was committed. Leaves out what could not be stored; the sweep publishes it later. */
+/** Publishes what was committed. Null for what could not be stored; the sweep publishes it later. */
 async function publishEventually(
   services: PlayoutServices,
-  snapshots: readonly StationSnapshot[]
-): Promise<StationState[]> {
+  shown: readonly ShownChange[]
+): Promise<(StationState | null)[]> {
   if (services.redis.status === 'reconnecting' || services.redis.status === 'end') {
-    unpublishedChanges.value += snapshots.length
-    return []
+    unpublishedChanges.value += shown.length
+    return shown.map(() => null)
   }
   try {
-    return (await publishSnapshots(services, snapshots)).filter(state => state !== null)
+    return await publishChanges(services, shown)
   } catch (error) {
-    const [first, ...others] = snapshots
-    if (first && others.length === 0)
-      services.log.warn({ err: error, station: first.stationId }, 'live state not updated; retrying')
+    const [first, ...others] = shown
+    if (first && others.length === 0) {
+      const station = first.before.station.id
+      services.log.warn({ err: error, station }, 'live state not updated; retrying')
+    }
     if (others.length === 0) {
-      unpublishedChanges.value += snapshots.length
-      return []
+      unpublishedChanges.value += shown.length
+      return shown.map(() => null)
     }
     // One by one, because only a part of a Redis Cluster may be unavailable.
-    return (await Promise.all(snapshots.map(each => publishEventually(services, [each])))).flat()
+    return (await Promise.all(shown.map(each => publishEventually(services, [each])))).flat()
   }
 }
 

@@ -10,7 +10,8 @@ import {
 import { triggersBetween } from '../model/station/triggers.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Sql } from '../stores/db/sql.ts'
-import { isOfNewerRelease, parsePosition } from '../stores/redis/positions.ts'
+import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
+import { formatPosition, isOfNewerRelease, parsePosition } from '../stores/redis/positions.ts'
 import {
   commitState,
   removeState,
@@ -19,6 +20,8 @@ import {
   type Stored
 } from '../stores/redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
+import type { StationOnAir } from './station-facts.ts'
+import { triggerValues } from './triggers.ts'
 
 const attempts = 10
 /**
@@ -54,36 +57,48 @@ export async function publishStation(
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
 
+/** A station before a committed change, and what it shows since. */
+export interface ShownChange {
+  readonly before: StationOnAir
+  readonly snapshot: StationSnapshot
+  /** Another play may be current, or end at another time. */
+  readonly hasNewPlayback: boolean
+}
+
 /**
- * Does what `publishStation` does with snapshots that a committed transaction has read, and returns the
- * states in their order. If other changes of a station were published meanwhile, they share one more
- * publication.
+ * Does what `publishStation` does for committed changes, and returns the states in their order. Nothing is read: Redis
+ * usually has what each station showed before the change. Where it has another state, all changes that were committed
+ * meanwhile share one more publication.
  */
-export async function publishSnapshots(
+export async function publishChanges(
   services: PlayoutServices,
-  snapshots: readonly StationSnapshot[]
+  changes: readonly ShownChange[]
 ): Promise<(StationState | null)[]> {
-  const stored = await readStored(
-    services.redis,
-    snapshots.map(({ stationId }) => stationId)
-  )
-  // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an
-  // epoch.
-  const publications = snapshots
-    .map((snapshot, index) => ({ stored: stored[index] ?? nothing, snapshot }))
-    .filter(publication => !isEpochOver(publication))
-  const results = await storeAll(services, publications)
-  const states = new Map(
-    results.flatMap(({ outcome, state }) =>
-      outcome === 'stored' || outcome === 'unchanged' ? [[state.stationId, state] as const] : []
-    )
-  )
+  const playing = changes.flatMap(({ snapshot, hasNewPlayback }) => (hasNewPlayback ? [snapshot] : []))
+  const [states] = await Promise.all([
+    Promise.all(changes.map(change => storeOver(services, change))),
+    services.scheduledPlays.add(playing.flatMap(findScheduledPlay))
+  ])
   return Promise.all(
-    snapshots.map(async ({ stationId }) => {
+    changes.map(async ({ snapshot: { stationId } }, index) => {
       const publish = async () => publishStation(services, stationId)
-      return states.get(stationId) ?? services.publications.run(stationId, publish)
+      return states[index] ?? services.publications.run(stationId, publish)
     })
   )
+}
+
+/** Stores what a change shows over the state before it. Returns null if another one is stored. */
+async function storeOver(
+  { redis, processes }: PlayoutServices,
+  { before, snapshot }: ShownChange
+): Promise<StationState | null> {
+  const schema = processes.schema()
+  const state: StationState = { ...pickShownFacts(snapshot), offset: 0 }
+  const { epoch, revision } = before.station
+  const over = formatPosition({ epoch, offset: 0, revision, schema })
+  // Redis notices itself if listeners are lost.
+  const triggers = triggersBetween({ ...triggerValues(before), listeners: state.listeners }, state)
+  return commitState(redis, { state, counts: snapshot.counts, over, triggers, schema })
 }
 
 /** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */
@@ -145,12 +160,15 @@ async function storeAll(
     publications.map(publication => store(services, publication, epochs.get(publication.snapshot.stationId)))
   )
   await services.scheduledPlays.add(
-    publications.filter(isPlaybackNew).flatMap(({ snapshot: { stationId, current } }) => {
-      const { shId, dueAtMs } = current ?? { shId: 0, dueAtMs: null }
-      return dueAtMs === null ? [] : [{ stationId, shId, dueAtMs }]
-    })
+    publications.filter(isPlaybackNew).flatMap(({ snapshot }) => findScheduledPlay(snapshot))
   )
   return results
+}
+
+/** The current play, if the clock ends it. */
+function findScheduledPlay({ stationId, current }: StationSnapshot): ScheduledPlay[] {
+  const { shId, dueAtMs } = current ?? { shId: 0, dueAtMs: null }
+  return dueAtMs === null ? [] : [{ stationId, shId, dueAtMs }]
 }
 
 /** `begunEpoch`: a new epoch that this process has just begun for the station. */

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
 import { changeStation, createStation } from '../../src/engine/change-station.ts'
@@ -178,6 +178,33 @@ test('many changes of a station at once are all published', async ({ sql, redisU
   const [state] = await readStates(playout.redis, [id])
   expect(state).toMatchObject({ profile: { name: row?.name }, revisions: { station: row?.revision } })
   expect(playout.publications.size()).toBe(0)
+})
+
+test('a change is published without reading what is stored, unless that is of another revision', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const id = await seedStation(sql)
+  const rename = (name: string) =>
+    changeStation(playout, id, async ({ tx, mark }) => {
+      await tx`update stations set name = ${name} where id = ${id}`
+      mark(['station'])
+    })
+  const shownName = async () => (await readStates(playout.redis, [id]))[0]?.profile.name
+  await rename('First')
+  const reads = vi.spyOn(playout.redis, 'hmget')
+  await rename('Second')
+  expect(reads).not.toHaveBeenCalled()
+  expect(await shownName()).toBe('Second')
+  await changeUnpublished(
+    sql,
+    tx => tx`update stations set revision = next_revision(revision) where id = ${id}`
+  )
+  reads.mockClear()
+  await rename('Third')
+  expect(reads).toHaveBeenCalled()
+  expect(await shownName()).toBe('Third')
 })
 
 test('a station that is created is changed in the same transaction', async ({ sql, redisUrl }) => {

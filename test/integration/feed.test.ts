@@ -12,11 +12,10 @@ import {
   stationKey
 } from '../../src/stores/redis/keys.ts'
 import type { RedisPlace } from '../../src/stores/redis/place.ts'
-import { formatPosition } from '../../src/stores/redis/positions.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
-import { putState } from '../support/put-state.ts'
+import { positionOf, putState } from '../support/put-state.ts'
 import { openStoreFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -75,7 +74,7 @@ test('after a burst of changes the feed has the newest state, and no trigger is 
 test('a change whose message was lost is found by the check', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const state = aStation()
-  const position = formatPosition(state)
+  const position = positionOf(state)
   await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: position })
   await redis.set(sequenceKey(1), 1)
@@ -189,7 +188,7 @@ test('a read in flight does not restore a deleted station', async ({ redisUrl })
   const emitted: number[] = []
   feed.onChange(({ state }) => emitted.push(state.stationId))
   const state = aStation()
-  const position = formatPosition(state)
+  const position = positionOf(state)
   const change = { stationId: 1, position, triggers: [] }
   // The state can still be read when both messages have arrived.
   await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })

@@ -4,7 +4,6 @@ import type { Json } from '../../src/live/deltas.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import { positionsKey, stationKey } from '../../src/stores/redis/keys.ts'
-import { formatPosition } from '../../src/stores/redis/positions.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import {
@@ -19,7 +18,7 @@ import {
 } from '../support/live-client.ts'
 import { serveLive } from '../support/live-server.ts'
 import { applyMergePatch } from '../support/merge-patch.ts'
-import { putState } from '../support/put-state.ts'
+import { positionOf, putState } from '../support/put-state.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the server to follow' }
@@ -109,7 +108,7 @@ test('the newest state is sent although its message was lost', async ({ redisUrl
   const { url, redis } = await serveStation(redisUrl, first)
   const client = await subscribeLive(url, harbour)
   const second = afterSong(first)
-  const position = formatPosition(second)
+  const position = positionOf(second)
   await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(second) })
   await redis.hset(positionsKey(1), { 1: position })
   expect(await client.until(atOffset(2))).toMatchObject({ pub: { offset: 2, data: { triggers: [] } } })
@@ -464,7 +463,7 @@ test('a client with the position of a server that is ahead does not go back', as
   const { url, redis, feed } = await serveStation(redisUrl, first)
   // A commit without a message, as if the message arrived later.
   const second = afterSong(first)
-  await redis.hset(stationKey(1), 'position', formatPosition(second), 'state', JSON.stringify(second))
+  await redis.hset(stationKey(1), 'position', positionOf(second), 'state', JSON.stringify(second))
   const client = await subscribeLive(url, {
     subs: { 'station:harbour_fm': { recover: true, offset: 2, epoch: 'e1' } }
   })

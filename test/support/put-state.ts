@@ -1,4 +1,4 @@
-import type { StationState } from '../../src/model/station/state.ts'
+import { newestRevision, type StationState } from '../../src/model/station/state.ts'
 import type { Trigger } from '../../src/model/station/triggers.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import {
@@ -11,6 +11,10 @@ import {
 } from '../../src/stores/redis/keys.ts'
 import { formatPosition } from '../../src/stores/redis/positions.ts'
 import { encodeState, ownSchema } from '../../src/stores/redis/state-schema.ts'
+
+/** The position of a state that this release writes. */
+export const positionOf = (state: StationState): string =>
+  formatPosition({ ...state, revision: newestRevision(state), schema: ownSchema })
 
 /** Writes a state over any stored one, with the offset that it has. */
 const script = `
@@ -31,7 +35,7 @@ export async function putState(
 ): Promise<void> {
   const { stationId } = state
   const shard = shardOf(stationId)
-  const position = formatPosition(state)
+  const position = positionOf(state)
   const text = encodeState(state, ownSchema)
   const message = JSON.stringify({ stationId, position, triggers, state: JSON.parse(text) })
   const keys = [stationKey(stationId), positionsKey(shard), changedKey(shard), sequenceKey(shard)]

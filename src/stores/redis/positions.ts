@@ -1,5 +1,4 @@
-import { newestRevision, type StationState } from '../../model/station/state.ts'
-import { ownSchema, readableSchemas } from './state-schema.ts'
+import { readableSchemas } from './state-schema.ts'
 
 /** `revision`: of the facts that the state shows. `schema`: in which the state is written. */
 export type StoredPosition = ReturnType<typeof parsePosition>
@@ -10,9 +9,9 @@ export function parsePosition(text: string) {
   return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
 }
 
-/** The position of a state that is written in the schema of this release. */
-export const formatPosition = (state: StationState): string =>
-  [state.epoch, state.offset, newestRevision(state), ownSchema].join(':')
+/** Formats what `parsePosition` parses. */
+export const formatPosition = ({ epoch, offset, revision, schema }: StoredPosition): string =>
+  `${epoch}:${offset}:${revision}:${schema}`
 
 /** Whether only a newer release can read the state at a position. */
 export const isOfNewerRelease = ({ schema }: StoredPosition) => schema > Math.max(...readableSchemas)
