@@ -20,8 +20,7 @@ interface SnapshotRow extends Omit<
   hasListenerHooks: boolean
   mounts: (Mount & CountedSource & { hls: ListenerCount })[]
   remotes: (RemoteStream & CountedSource)[]
-  current: CurrentPlay | null
-  playCounts: PlayCounts | null
+  current: (CurrentPlay & { counts: Omit<PlayCounts, 'id'> }) | null
   plays: Play[]
 }
 
@@ -61,11 +60,10 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
           'format', x.format, 'isShown', x.is_visible,
           'count', json_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
         from remotes x where x.station_id = s.id), '[]') as remotes,
-      (select json_build_object('shId', h.id, 'dueAtMs', h.due_at_ms, 'isVisible', h.is_visible)
+      (select json_build_object('shId', h.id, 'dueAtMs', h.due_at_ms, 'isVisible', h.is_visible,
+          'counts', json_build_object('start', h.listeners_start, 'gained', h.delta_positive,
+            'lost', h.delta_negative, 'peak', h.listeners_peak, 'unique', h.unique_listeners))
         from song_history h where h.station_id = s.id and h.ended_at_ms is null) as current,
-      (select json_build_object('id', h.id, 'start', h.listeners_start, 'gained', h.delta_positive,
-          'lost', h.delta_negative, 'peak', h.listeners_peak, 'unique', h.unique_listeners)
-        from song_history h where h.station_id = s.id and h.ended_at_ms is null) as "playCounts",
       coalesce((
         select json_agg(json_build_object('shId', h.id, 'startedAtMs', h.started_at_ms,
           'durationMs', case when h.duration_ms = 0 and h.ended_at_ms is not null
@@ -130,14 +128,16 @@ function snapshotOf({
   remotes,
   listeners,
   hasListenerHooks: hasHooks,
-  playCounts,
+  current,
   ...row
 }: SnapshotRow): StationSnapshot {
-  const shown = row.current === null ? null : (plays[0] ?? null)
+  const [playing, playCounts] = splitCurrent(current)
+  const shown = current === null ? null : (plays[0] ?? null)
   const ended = shown === null ? plays : plays.slice(1)
   const [shownMounts, shownRemotes] = [mounts.filter(isShown), remotes.filter(isShown)]
   return {
     ...row,
+    current: playing,
     shown,
     history: ended.slice(0, historyLength),
     profile: {
@@ -165,6 +165,13 @@ function snapshotOf({
       ])
     }
   }
+}
+
+/** Separates the current play from its listeners. */
+function splitCurrent(current: SnapshotRow['current']): [CurrentPlay | null, PlayCounts | null] {
+  if (current === null) return [null, null]
+  const { counts, ...play } = current
+  return [play, { id: play.shId, ...counts }]
 }
 
 const isShown = (source: CountedSource) => source.isShown
