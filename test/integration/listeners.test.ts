@@ -224,6 +224,28 @@ describe('the count of listeners at sources', () => {
     expect(await rows()).toEqual(before)
   })
 
+  test('is not flushed at a song that begins with the count that Postgres has', async ({ sql, redisUrl }) => {
+    await using stage = await openStage(sql, redisUrl)
+    const { playout, stationId } = stage
+    const waits = () => playout.redis.zscore(unflushedKey(shardOf(stationId)), String(stationId))
+    await stage.count(atRadio('a', 'b'))
+    await stage.flush()
+    for (const _ of [1, 2]) {
+      await stage.next()
+      expect(await waits()).toBeNull()
+    }
+    await stage.count(atRadio('a', 'b', 'c'))
+    await stage.next()
+    expect(await waits()).not.toBeNull()
+    const same = { peak: 2, positive: 0, negative: 0, unique: 2 }
+    expect(await stage.statistics()).toMatchObject([
+      { start: 0, end: 2 },
+      { ...same, start: 2, end: 2 },
+      { start: 2, end: 3, positive: 1, unique: 3 },
+      { start: 3, end: 3, positive: 0, unique: 3 }
+    ])
+  })
+
   test('publishes no change if one listener replaces another', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count(atRadio('a'))

@@ -25,7 +25,8 @@ local fields = {}
 local newestOffset = math.max(storedOffset, counting and counting.newestOffset or 0)
 local offset = nextOffset(math.max(tonumber(ARGV[2]), newestOffset + 1))
 
-if counting and epoch ~= ARGV[3] then
+local isContinued = counting and epoch == ARGV[3]
+if counting and not isContinued then
   -- In another epoch, the same id may belong to another play.
   counting.play = nil
   counting.events = 0
@@ -72,12 +73,9 @@ if counting.total < was then
 end
 
 local playId = basis.play ~= cjson.null and basis.play.id or nil
-local play = counting.play
-if play and play.id ~= playId then
-  play['end'], play.next = counting.total, playId
-  table.insert(fields, 'ended:' .. formatInteger(play.id))
-  table.insert(fields, cjson.encode(play))
-  counting.play = nil
+local ended = nil
+if counting.play and counting.play.id ~= playId then
+  ended, counting.play = counting.play, nil
 end
 if playId and not counting.play then
   startPlay(counting, playId)
@@ -85,12 +83,33 @@ if playId and not counting.play then
   redis.call('ZREMRANGEBYSCORE', KEYS[6], 0, '(' .. formatInteger(connectedScore))
 end
 
+-- Whether Postgres has all counts: none wait for the flush, and none changed since. So a song without changes is not flushed.
+local function areFlushed()
+  if not isContinued or #fields > 0 or redis.call('ZSCORE', KEYS[7], ARGV[6]) then return false end
+  if counting.total ~= basis.total or counting.unique ~= basis.unique then return false end
+  for key, source in pairs(basis.sources) do
+    local own = counting.sources[key]
+    if own.total ~= source.total or own.unique ~= source.unique then return false end
+  end
+  if not playId then return true end
+  for name, value in pairs(basis.play) do
+    if counting.play[name] ~= value then return false end
+  end
+  return true
+end
+local isFlushed = areFlushed()
+if ended and not isFlushed then
+  ended['end'], ended.next = counting.total, playId
+  table.insert(fields, 'ended:' .. formatInteger(ended.id))
+  table.insert(fields, cjson.encode(ended))
+end
+
 local position = ARGV[3] .. ':' .. formatInteger(offset) .. ':' .. ARGV[4]
 local counts = renderCounts(counting)
 redis.call('HSET', KEYS[1], 'counts', counts)
 redis.call('HSET', KEYS[8], 'counting', cjson.encode(counting), unpack(fields))
 storePosition(position, ARGV[6], offset)
-redis.call('ZADD', KEYS[7], formatInteger(offset), ARGV[6])
+if not isFlushed then redis.call('ZADD', KEYS[7], formatInteger(offset), ARGV[6]) end
 redis.call('SPUBLISH', KEYS[5], '{"stationId":' .. ARGV[6] .. ',"position":"' .. position ..
   '","triggers":' .. triggers .. ',"counts":' .. counts .. ',"state":' .. ARGV[5] .. '}')
 return { formatInteger(offset), counts }
