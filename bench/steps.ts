@@ -8,7 +8,7 @@ import { listen, type Listener } from './listener.ts'
 import { type ProgramOptions, startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
 import { positiveInteger, runs, seconds, selectParts } from './settings.ts'
-import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
+import { formatNumber, formatRatio, formatSpread, quantile, sortAscending } from './statistics.ts'
 import { printTable } from './table.ts'
 
 /**
@@ -21,8 +21,10 @@ import { printTable } from './table.ts'
  * rate grows by 100 steps a second with each group.
  *
  * `PERIODS` sets how many periods are measured of each run (default 1), because 100,000 stations take half an hour to
- * begin. `TRACKS` sets the number of songs of a station. `PORT` sets the port, so that two versions can be measured at
- * the same time.
+ * begin. `TRACKS` sets the number of songs of a station, and `PORT` the port.
+ *
+ * `BASELINE` names the folder of another version that was built: its costs are measured at the same time, so that what
+ * slows the machine slows both. Which one starts first alternates.
  */
 const stationsOf = {
   cost1000: 1_000,
@@ -53,25 +55,51 @@ const stepsPerSecond = positiveInteger('RATE', 200)
 const periods = positiveInteger('PERIODS', 1)
 const roles = ['workers', 'server', 'Postgres', 'Redis'] as const
 
-/** Returns the CPU of a step of each run and period. */
+const baseline = process.env['BASELINE']
+const versions = [{ folder: undefined, port }, ...(baseline ? [{ folder: baseline, port: port + 20 }] : [])]
+
+/** Returns the CPU of a step of each run and period of this version. */
 async function measureCosts(stations: number): Promise<number[]> {
-  const measured: Cost[] = []
-  for (let run = 0; run < runs; run++) measured.push(...(await withSteps(stations, {}, measurePeriods)))
-  const cpuMs = measured.map(cost => Object.values(cost.cpuMs).reduce((sum, each) => sum + each, 0))
-  const column = (value: (cost: Cost) => number, digits = 0) => formatSpread(measured.map(value), digits)
+  const measured = versions.map((): Cost[] => [])
+  for (let run = 0; run < runs; run++) {
+    const costs = versions.map(
+      ({ folder, port: own }) =>
+        () =>
+          withSteps(stations, { port: own, program: { folder } }, measurePeriods)
+    )
+    // The other one starts first in every second run.
+    const started =
+      run % 2 === 0
+        ? costs.map(each => each())
+        : costs
+            .toReversed()
+            .map(each => each())
+            .toReversed()
+    for (const [index, each] of (await Promise.all(started)).entries()) measured[index]?.push(...each)
+  }
   printTable(
-    ['stations', 'steps/s', 'CPU per step, ms', ...roles, 'lateness p50', 'p99', 'max, ms'],
-    [
-      [
-        formatNumber(stations),
-        column(({ rate }) => rate),
-        formatSpread(cpuMs, 2),
-        ...roles.map(role => column(cost => cost.cpuMs[role] ?? 0, 2)),
-        ...[0.5, 0.99, 1].map(share => column(({ lateness }) => quantile(lateness, share)))
-      ]
-    ]
+    ['version', 'stations', 'steps/s', 'CPU per step, ms', ...roles, 'lateness p50', 'p99', 'max, ms'],
+    measured.map((costs, index) => [
+      versions[index]?.folder ?? 'this one',
+      formatNumber(stations),
+      ...formatCosts(costs)
+    ])
   )
-  return cpuMs
+  const [own = [], others = []] = measured.map(costs => costs.map(sumCpu))
+  if (others.length > 0) console.log(`CPU of this one, of the other: ${formatRatio(own, others)}`)
+  return own
+}
+
+const sumCpu = ({ cpuMs }: Cost) => Object.values(cpuMs).reduce((sum, each) => sum + each, 0)
+
+function formatCosts(costs: readonly Cost[]): string[] {
+  const column = (value: (cost: Cost) => number, digits = 0) => formatSpread(costs.map(value), digits)
+  return [
+    column(({ rate }) => rate),
+    column(sumCpu, 2),
+    ...roles.map(role => column(cost => cost.cpuMs[role] ?? 0, 2)),
+    ...[0.5, 0.99, 1].map(share => column(({ lateness }) => quantile(lateness, share)))
+  ]
 }
 
 /** Measures the steps of one run, by default at `RATE` steps a second. */
