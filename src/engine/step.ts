@@ -95,12 +95,12 @@ export function statementsOfSteps(tx: Tx, steps: readonly Step[]): PendingStatem
   const ends = steps.flatMap(({ end }) => end ?? [])
   const starts = steps.flatMap(({ start }) => start ?? [])
   return [
-    ...(ends.length > 0 ? [endPlays(tx, ends)] : []),
     ...statementsOfPlans(
       tx,
       steps.flatMap(({ stationId, planned }) => (planned ? [{ stationId, plan: planned.plan }] : []))
     ),
-    ...(starts.length > 0 ? [openHistoryRows(tx, starts)] : []),
+    ...(starts.length > 0 ? [openHistoryRows(tx, starts, ends)] : []),
+    ...(starts.length === 0 && ends.length > 0 ? [endPlays(tx, ends)] : []),
     ...steps.flatMap(({ planned }) =>
       planned?.plan.first ? endPass(tx, planned.library, planned.plan.first) : []
     )

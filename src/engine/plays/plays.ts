@@ -67,11 +67,14 @@ export function markStart(
   return { station, row, times }
 }
 
-/** The statement that opens the history rows of queue rows, at most one of each station. */
-export function openHistoryRows(tx: Tx, starts: readonly QueueStart[]) {
+/**
+ * The statement that opens the history rows of queue rows, at most one of each station, after it has closed those of
+ * plays that end.
+ */
+export function openHistoryRows(tx: Tx, starts: readonly QueueStart[], ends: readonly PlayEnd[] = []) {
   const column = <Value>(value: (start: QueueStart) => Value) => starts.map(value)
   return tx`
-    with x as materialized (
+    with ended as (${endPlays(tx, ends)} returning h.id), x as materialized (
       select * from unnest(${column(({ station }) => station.id)}::bigint[],
         ${column(({ row }) => row.seq)}::bigint[], ${column(({ row }) => row.pass)}::bigint[],
         ${column(({ row }) => row.trackId)}::bigint[], ${column(({ row }) => row.requestId)}::bigint[],
@@ -96,6 +99,8 @@ export function openHistoryRows(tx: Tx, starts: readonly QueueStart[]) {
         -- Row by row: otherwise Postgres might go through all rows of these tables.
         cross join lateral (select * from queue where station_id = x.station_id and seq = x.seq limit 1) q
         cross join lateral (select * from media where id = q.media_id limit 1) m
+      -- Counted before the first row is inserted, because a station has only one open play.
+      where (select count(*) from ended) >= 0
       returning id, station_id
     ), taken as (
       update queue q set played_at_ms = x.at_ms, plays_at_ms = x.at_ms, skipped_at_ms = null, history_id = play.id
