@@ -1,6 +1,9 @@
+import { Socket } from 'node:net'
+
 import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 
+import { openSql } from '../../src/stores/db/sql.ts'
 import { checkRedis } from '../../src/stores/redis/check-redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { test } from '../support/fixtures.ts'
@@ -26,4 +29,26 @@ test('the commands of one tick are written with one system call, also after a re
     expect(await waited).toBe('waited')
   }
   redis.disconnect()
+})
+
+test('the statements of a transaction are written with one system call', async ({ databaseUrl }) => {
+  const pool = openSql(databaseUrl, { max: 1, name: 'test' })
+  const text = 'x'.repeat(1_000)
+  const run = async () =>
+    pool.begin('pipelined', async tx =>
+      Promise.all(
+        Array.from({ length: 10 }, (_, n) => tx`select ${n}::integer as n, ${text}::text`.execute())
+      )
+    )
+  // The first time, each statement waits until it is prepared.
+  await run()
+  const spies = [vi.spyOn(Socket.prototype, '_write'), vi.spyOn(Socket.prototype, '_writev')]
+  expect((await run()).map(([row]) => row?.['n'])).toEqual(Array.from({ length: 10 }, (_, n) => n))
+  const port = Number(new URL(databaseUrl).port)
+  const sockets = spies
+    .flatMap(spy => spy.mock.contexts)
+    .filter(each => each instanceof Socket && each.remotePort === port)
+  expect(sockets.length).toBeLessThanOrEqual(3)
+  for (const spy of spies) spy.mockRestore()
+  await pool.end()
 })

@@ -22,9 +22,11 @@ export function openSockets(
 ): () => Promise<Duplex> {
   const limitMs = options.connect_timeout * 1_000
   const [first, ...others] = servers
-  if (others.length === 0) return async () => openServerSocket(first, tls, limitMs).catch(failedSocket)
+  const openWithin = async (ms: number, server: ServerAddress) =>
+    coalesceWrites(await openServerSocket(server, tls, ms))
+  if (others.length === 0) return async () => openWithin(limitMs, first).catch(failedSocket)
 
-  const open = async (server: ServerAddress) => openServerSocket(server, tls, oneOfSeveralMs)
+  const open = async (server: ServerAddress) => openWithin(oneOfSeveralMs, server)
   const primary = openPrimaryFinder(servers, {
     ask: async server => {
       const asking = postgres({
@@ -61,6 +63,23 @@ export function openSockets(
       return failedSocket(error)
     }
   }
+}
+
+/**
+ * Makes a socket write with one system call what is written in one tick of the event loop: the package writes the
+ * statements of a transaction in pieces of a kilobyte.
+ */
+function coalesceWrites(socket: Socket): Socket {
+  const write = socket.write.bind(socket)
+  const uncork = () => socket.uncork()
+  const corkAndWrite = (...parts: Parameters<typeof write>) => {
+    if (socket.writableCorked === 0) {
+      socket.cork()
+      process.nextTick(uncork)
+    }
+    return write(...parts)
+  }
+  return Object.assign(socket, { write: corkAndWrite })
 }
 
 /** A socket that fails with an error. If none were returned, the package would never use the connection again. */
