@@ -29,15 +29,14 @@ export function findBestTracks(query: TrackQuery) {
     if (maxAirtimeMs !== Infinity && airtimeMs(valueAt(durations, index)) > maxAirtimeMs) continue
     considered++
     const song = valueAt(songs, index)
-    const orderKey = query.orderKey(index)
     const songHeard = recent.songs.get(song)
     const heardMs = Math.max(valueAt(lastAired, index), songHeard ?? 0)
-    keepBetter(best.repeat, index, heardMs, orderKey)
+    keepBetter(query, best.repeat, index, heardMs)
     if (avoided.includes(song) || rejected.has(valueAt(ids, index))) {
       skipped.song++
       continue
     }
-    keepBetter(best[3], index, heardMs, orderKey)
+    keepBetter(query, best[3], index, heardMs)
     if (songHeard !== undefined) {
       skipped.song++
       continue
@@ -55,11 +54,11 @@ export function findBestTracks(query: TrackQuery) {
     )
       artistMs = Math.max(artistMs, recent.artists.get(valueAt(artists, each)) ?? -Infinity)
     if (artistMs === -Infinity) {
-      keepBetter(best[1], index, 0, orderKey)
+      keepBetter(query, best[1], index, 0)
       continue
     }
     skipped.artist++
-    keepBetter(best[2], index, artistMs, orderKey)
+    keepBetter(query, best[2], index, artistMs)
   }
   const byTier: Record<Tier, number> = { 1: best[1].index, 2: best[2].index, 3: best[3].index }
   return { byTier, repeat: best.repeat.index, considered, skipped }
@@ -68,14 +67,21 @@ export function findBestTracks(query: TrackQuery) {
 interface BestTrack {
   index: number
   heardMs: number
-  orderKey: number
+  /** Null until it is needed. */
+  orderKey: number | null
 }
 
-const noTrack = (): BestTrack => ({ index: -1, heardMs: Infinity, orderKey: Infinity })
+const noTrack = (): BestTrack => ({ index: -1, heardMs: Infinity, orderKey: null })
 
 /** Prefers the track that was heard longest ago, then the lowest order key. */
-function keepBetter(best: BestTrack, index: number, heardMs: number, orderKey: number): void {
-  if (heardMs > best.heardMs || (heardMs === best.heardMs && orderKey >= best.orderKey)) return
+function keepBetter(query: TrackQuery, best: BestTrack, index: number, heardMs: number): void {
+  if (heardMs > best.heardMs) return
+  let orderKey: number | null = null
+  if (heardMs === best.heardMs) {
+    orderKey = query.orderKey(index)
+    best.orderKey ??= query.orderKey(best.index)
+    if (orderKey >= best.orderKey) return
+  }
   best.index = index
   best.heardMs = heardMs
   best.orderKey = orderKey
