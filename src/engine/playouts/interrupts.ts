@@ -1,6 +1,6 @@
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { readQueues } from '../rows.ts'
+import { readQueues, type UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { skipLocked } from '../station-facts.ts'
 import { addCommand } from './commands.ts'
@@ -23,14 +23,20 @@ export async function sendInterrupts(services: PlayoutServices, nowMs: number): 
       and exists (select from playouts o where o.station_id = s.id and o.takes_commands and o.left_at_ms is null)
     limit ${stationsAtOnce} ${skipLocked(services.sql)}`
   await forEachStation(services, 'interrupts', rows, ({ stationId }) =>
-    changeStation(services, stationId, change => sendInterrupt(change, nowMs))
+    changeStation(services, stationId, {
+      reads: tx => readQueues(tx, [stationId]),
+      change: (change, queue) => sendInterrupt(change, queue, nowMs)
+    })
   )
 }
 
-async function sendInterrupt(change: StationChange, nowMs: number): Promise<void> {
-  const { tx, station } = change
+async function sendInterrupt(
+  change: StationChange,
+  queue: readonly UnplayedRow[],
+  nowMs: number
+): Promise<void> {
+  const { station } = change
   if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return
-  const queue = await readQueues(tx, [station.id])
   const row = queue.find(each => each.isInterrupt && !each.isSent && each.startsAtMs < nowMs + aheadMs)
   if (!row) return
   await markSent(change, row.id, nowMs)

@@ -1,4 +1,5 @@
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
@@ -27,18 +28,30 @@ export async function endTimedOutPlays(
       or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
     order by o.station_id limit 200 ${skipLocked(services.sql)}`
   await forEachStation(services, 'timeouts', rows, async ({ stationId, atMs }) => {
-    const isEnded = await changeStation(services, stationId, change => endPlayOf(change, atMs))
+    const isEnded = await changeStation(services, stationId, {
+      reads: tx => readSeenAtMs(tx, stationId),
+      change: (change, seenAtMs) => endPlayOf(change, seenAtMs, atMs)
+    })
     if (isEnded) services.log.warn({ station: stationId }, 'playout timed out; station is silent')
   })
 }
 
-/** Returns false if the playout has called since `seenAtMs`. */
-async function endPlayOf(change: StationChange, seenAtMs: number): Promise<boolean> {
-  const { tx, station, play } = change
+/** When a playout called last; null if there is none. */
+async function readSeenAtMs(tx: Tx, stationId: number): Promise<number | null> {
   const [playout] = await tx<{ seenAtMs: number }[]>`
-    select seen_at_ms as "seenAtMs" from playouts where station_id = ${station.id}`
-  if (!play || !playout || playout.seenAtMs > seenAtMs) return false
-  const endMs = Math.max(seenAtMs, play.startedAtMs)
+    select seen_at_ms as "seenAtMs" from playouts where station_id = ${stationId}`
+  return playout?.seenAtMs ?? null
+}
+
+/** Returns false if the playout has called since `silentSinceMs`. */
+async function endPlayOf(
+  change: StationChange,
+  seenAtMs: number | null,
+  silentSinceMs: number
+): Promise<boolean> {
+  const { play } = change
+  if (!play || seenAtMs === null || seenAtMs > silentSinceMs) return false
+  const endMs = Math.max(silentSinceMs, play.startedAtMs)
   change.happenedAt(endMs)
   await endCurrentBroadcast(change, endMs)
   await endPlay(change, play, endMs)

@@ -29,11 +29,10 @@ export async function recordDjConnect(
   who: ConnectingDj,
   saidMs: number
 ): Promise<void> {
-  await changeStation(services, stationId, async change => {
+  const connect = async (change: StationChange, current: Broadcast | undefined) => {
     const { tx, station, play } = change
     if (station.driver === null) throw new ApiError('conflict', 'This station is disabled.')
     const atMs = change.momentOf(saidMs)
-    const current = await readBroadcast(tx, stationId)
     if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return
     if (current && current.startedAtMs > atMs) {
       await insertBroadcast(tx, stationId, who, { atMs, endedAtMs: current.startedAtMs })
@@ -46,7 +45,9 @@ export async function recordDjConnect(
     const name = await insertBroadcast(tx, stationId, who, { atMs: startMs, endedAtMs: null })
     if (play) await endPlay(change, play, startMs)
     await startUnscheduled(change, await untitledSong(tx, stationId, name), { atMs: startMs, dueAtMs: null })
-  })
+  }
+  const reads = (tx: Tx) => readBroadcast(tx, stationId)
+  await changeStation(services, stationId, { reads, change: connect })
 }
 
 /**
@@ -58,10 +59,9 @@ export async function recordDjDisconnect(
   stationId: number,
   { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
 ): Promise<void> {
-  const endedShId = await changeStation(services, stationId, async change => {
+  const disconnect = async (change: StationChange, current: Broadcast | undefined) => {
     const { tx, station, play } = change
     const atMs = change.momentOf(saidMs)
-    const current = await readBroadcast(tx, stationId)
     if (!current || current.startedAtMs > atMs) return null
     if (username !== null && username !== current.username) return null
     change.happenedAt(atMs)
@@ -75,7 +75,9 @@ export async function recordDjDisconnect(
         Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : reportTimeoutMs)
       )
     return station.isClocked ? (play?.id ?? 0) : null
-  })
+  }
+  const reads = (tx: Tx) => readBroadcast(tx, stationId)
+  const endedShId = await changeStation(services, stationId, { reads, change: disconnect })
   if (endedShId !== null) await advance(services, { stationId, endedShId, cause: 'due' })
 }
 

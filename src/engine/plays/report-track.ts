@@ -42,13 +42,30 @@ export interface TrackReport {
  * if the station accepts no reports.
  */
 export async function recordReport(services: PlayoutServices, stationId: number, report: TrackReport) {
-  await changeStation(services, stationId, async change => {
-    assertAcceptsReports(change.station)
-    const startedAtMs = change.momentOf(report.startedAtMs)
-    change.happenedAt(startedAtMs)
-    if (await record(change, { ...report, startedAtMs }))
-      await refillQueue(change, { isLibraryChanged: false })
+  await changeStation(services, stationId, {
+    reads: tx => readAround(tx, stationId, report),
+    change: async (change, around) => {
+      assertAcceptsReports(change.station)
+      const startedAtMs = change.momentOf(report.startedAtMs)
+      change.happenedAt(startedAtMs)
+      if (await record(change, around, { ...report, startedAtMs }))
+        await refillQueue(change, { isLibraryChanged: false })
+    }
   })
+}
+
+/** The plays among which a report is placed, and the row of the queue that it names. */
+interface Surroundings {
+  readonly near: readonly RecentPlay[]
+  readonly row: ReportedRow | undefined
+}
+
+async function readAround(tx: Tx, stationId: number, { queueId }: TrackReport): Promise<Surroundings> {
+  const [near, row] = await Promise.all([
+    readRecentPlays(tx, stationId),
+    queueId === null ? undefined : readRow(tx, stationId, queueId)
+  ])
+  return { near, row }
 }
 
 function assertAcceptsReports({ driver, liveSinceMs }: StationFacts): void {
@@ -58,11 +75,13 @@ function assertAcceptsReports({ driver, liveSinceMs }: StationFacts): void {
 }
 
 /** Returns whether the report changed anything. */
-async function record(change: StationChange, given: TrackReport): Promise<boolean> {
+async function record(
+  change: StationChange,
+  { near, row }: Surroundings,
+  given: TrackReport
+): Promise<boolean> {
   const { tx, station } = change
-  const near = await readRecentPlays(tx, station.id)
   const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestPlacementMs(near)) }
-  const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
   if (row?.historyId) return confirm(change, near, row.historyId, report)
   if (!row && isRepeat(change, report)) return false
   if (!row) await requireNamed(tx, station.id, report)
