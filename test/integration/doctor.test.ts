@@ -300,7 +300,7 @@ test('a shortage of connections is found', async ({ sql }) => {
     insert into processes (id, kind, version, readable_schemas, own_schema)
     select gen_random_uuid(), 'server', '0.3.0', '{2}', 2 from generate_series(1, 40)`
   expect(await findConnectionShortage(sql)).toMatch(
-    /^40 server and 1 workers processes use up to 1012 connections, and max_connections is \d+, of which \d+ are reserved and others use \d+$/
+    /^40 server and 1 workers processes use up to 652 connections, and max_connections is \d+, of which \d+ are reserved and others use \d+$/
   )
 })
 

@@ -88,6 +88,14 @@ const brokenPlans: Readonly<Record<string, string>> = {
 
 const overflow = async (stage: Stage) => void (await poisons['a setting that overflows']?.(stage))
 
+/** Makes each row that is written to a table for it fail. */
+const refuseRows = (table: string) => async (stage: Stage) => {
+  await stage.sql`create function refuse_row() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`
+  await stage.sql.unsafe(
+    `create trigger refuse before insert or update on ${table} for each row when (new.station_id = ${stage.poisoned}) execute function refuse_row()`
+  )
+}
+
 const startAll = async (stage: Stage) => {
   for (const stationId of idsOf(stage))
     await advance(stage.playout, { stationId, endedShId: 0, cause: 'wake' })
@@ -220,6 +228,7 @@ const loops: readonly Loop[] = [
       await sql`insert into playouts (station_id, seen_at_ms, takes_commands) select id, ${nowMs}, true from stations`
       await sql`update queue set is_interrupt = true, plays_at_ms = ${nowMs} where seq in (select min(seq) from queue where played_at_ms is null group by station_id)`
     },
+    poison: refuseRows('playout_commands'),
     run: ({ playout }) => sendInterrupts(playout, nowMs),
     isDone: ({ sql }, id) =>
       isTrue(sql<{ is: boolean }[]>`select count(*) > 0 as is from playout_commands where station_id = ${id}`)
@@ -233,6 +242,7 @@ const loops: readonly Loop[] = [
       await sql`update stations set backend = 'liquidsoap'`
       await sql`insert into playouts (station_id, seen_at_ms, left_at_ms, takes_commands) select id, ${nowMs - 60_000}, ${nowMs - 60_000}, true from stations`
     },
+    poison: refuseRows('song_history'),
     run: ({ playout }) => endTimedOutPlays(playout, { nowMs: Date.now(), upForMs: 1e9 }),
     isDone: ({ sql }, id) =>
       isTrue(
@@ -247,6 +257,7 @@ const loops: readonly Loop[] = [
     prepare: ({ sql }) => sql`
       insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
       select station_id, min(id), 'x', 0, 0 from media group by station_id`,
+    poison: refuseRows('requests'),
     run: ({ playout }) => expireRequests(playout, nowMs),
     isDone: ({ sql }, id) =>
       isTrue(sql<{ is: boolean }[]>`select state = 'expired' as is from requests where station_id = ${id}`)
@@ -309,12 +320,7 @@ const loops: readonly Loop[] = [
         await seedHook(stage.sql, id, { config: { webhook_url: 'http://x.example' } })
       await stage.sql`update stations set turned_online = true, turned_at_ms = 1`
     },
-    poison: async ({ sql, poisoned }) => {
-      await sql`create function refuse_event() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`
-      await sql.unsafe(
-        `create trigger refuse before insert on webhook_events for each row when (new.station_id = ${poisoned}) execute function refuse_event()`
-      )
-    },
+    poison: refuseRows('webhook_events'),
     run: ({ playout }) => writeStatusEvents(playout, Date.now()),
     isDone: ({ sql }, id) =>
       isTrue(sql<{ is: boolean }[]>`select count(*) = 1 as is from webhook_events where station_id = ${id}`)
