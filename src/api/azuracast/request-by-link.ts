@@ -1,6 +1,6 @@
 import { keyVary } from '../../model/station/public-headers.ts'
 import type { HandledRoute } from '../core/route.ts'
-import { submitRoute } from '../queue/requests.ts'
+import { requestSong, submitRoute } from '../queue/requests.ts'
 
 /** In AzuraCast, `request_url` is a link. */
 export const requestByLinkRoute: HandledRoute = {
@@ -12,7 +12,7 @@ export const requestByLinkRoute: HandledRoute = {
   needsAddress: true,
   async handle(request, services) {
     return {
-      ...(await submitRoute.handle(request, services)),
+      ...(await requestSong(request, services)),
       headers: { ...keyVary, 'Cache-Control': 'no-store' }
     }
   }

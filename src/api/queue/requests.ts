@@ -47,10 +47,11 @@ export const submitRoute = apiRoute('POST', '/api/station/:station_id/request/:m
   answer: ref('ActionResult'),
   errors: [403, 409, 429],
   needsAddress: true,
-  handle: submitFrom
+  handle: requestSong
 })
 
-async function submitFrom(request: ApiRequest, services: ApiServices): Promise<Reply> {
+/** Stores the request of a listener. Throws 403, 404, 409 or 429 if it is refused. */
+export async function requestSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const { stationId } = await getVisibleStation(stationLookupOf(request), services)
   const media = parseMediaId(request.params['media_id'] ?? '')
   const wait = submissionLimits.take(request.address)
