@@ -247,7 +247,14 @@ test('a playlist file is decoded', async ({ program }) => {
   const { body: playlist } = await program.ask('POST', `/api/station/${id}/playlists`, {
     body: { name: 'Café' }
   })
-  for (const list of [latin('#EXTM3U\ncaf\xE9.mp3\n'), Buffer.from('\uFEFF#EXTM3U\ncafé.mp3\n', 'utf16le')]) {
+  const wide = Buffer.from('\uFEFF#EXTM3U\ncafé.mp3\n', 'utf16le')
+  const lists = [
+    latin('#EXTM3U\ncaf\xE9.mp3\n'),
+    wide,
+    wide.subarray(2),
+    Buffer.from(wide).swap16().subarray(2)
+  ]
+  for (const list of lists) {
     const { status, body } = await send(program, `/api/station/${id}/playlist/${playlist.id}/import`, {
       body: list,
       headers: type('text/plain', null)

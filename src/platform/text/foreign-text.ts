@@ -45,7 +45,8 @@ export function decodeForeignDocument(
   separators: string,
   charset: string | null = null
 ): string {
-  const whole = decodeUnicode(bytes, charset)
+  const unmarked = findUnmarkedUtf16(bytes)
+  const whole = unmarked === null ? decodeUnicode(bytes, charset) : new TextDecoder(unmarked).decode(bytes)
   if (whole !== null) return whole
   if (charset !== null && findEncoding(charset)?.startsWith('utf-16')) return decodeAsSent(bytes, charset)
   const codes = Array.from(separators, separator => separator.charCodeAt(0))
@@ -87,7 +88,7 @@ export async function decodeForeignLinesInSlices(
   charset: string | null = null
 ): Promise<string> {
   // Decoded fast, and not at any byte.
-  if (isWide(bytes, charset)) return decodeForeignLines(bytes, charset)
+  if (isWide(bytes, charset) || findUnmarkedUtf16(bytes) !== null) return decodeForeignLines(bytes, charset)
   const texts: string[] = []
   for (let start = 0; start < bytes.length;) {
     const lineEnd = bytes.indexOf(lineFeed, start + sliceBytes)
@@ -122,7 +123,7 @@ function decodeUnicode(bytes: Uint8Array, charset: string | null): string | null
   if (evident !== null) return new TextDecoder(evident).decode(bytes)
 
   const utf8 = decodeIfValid(bytes, 'utf-8')
-  const isDisguised = writesAsciiBytes(named) && utf8 !== null && /[^\P{Cc}\t\r\n]/u.test(utf8)
+  const isDisguised = writesAsciiBytes(named) && utf8 !== null && hasControls(utf8)
   return named !== null && isDisguised ? (decodeIfValid(bytes, named) ?? utf8) : utf8
 }
 
@@ -157,17 +158,44 @@ function decodeUtf32(bytes: Uint8Array, isLittleEndian: boolean): string {
 
 /** UTF-16 without a mark is evident if one byte of more than half of the pairs is NUL, and never the other one. */
 function evidentUtf16(bytes: Uint8Array, minNuls: number): string | null {
+  const found = bytes.length % 2 === 0 ? findByteOrder(bytes, minNuls) : null
+  return found !== null && found.nuls * 4 > bytes.length ? found.encoding : null
+}
+
+/** How much of a document shows whether it is UTF-16. */
+const startBytes = 32 * 1024
+
+/**
+ * Finds the encoding of a document in UTF-16 without a byte order mark by its start; null if it is in another one.
+ * Documents in other encodings have no NULs, so a few are enough, as in one with Cyrillic names, if it decodes as text.
+ */
+export function findUnmarkedUtf16(bytes: Uint8Array): string | null {
+  const start = bytes.subarray(0, startBytes)
+  const found = findByteOrder(start, 4)
+  if (found === null) return null
+  try {
+    const text = new TextDecoder(found.encoding, { fatal: true }).decode(start, { stream: true })
+    return hasControls(text) ? null : found.encoding
+  } catch {
+    return null
+  }
+}
+
+/** Which byte of pairs is sometimes NUL, if it is never the other one. */
+function findByteOrder(bytes: Uint8Array, minNuls: number) {
   const first = bytes.indexOf(0)
-  if (first < 0 || bytes.length % 2 !== 0) return null
+  if (first < 0) return null
   let nuls = 0
   for (let at = first; at < bytes.length; at += 1) {
     if (bytes[at] !== 0) continue
     if ((at - first) % 2 !== 0) return null
     nuls += 1
   }
-  if (nuls < minNuls || nuls * 4 <= bytes.length) return null
-  return first % 2 === 0 ? 'utf-16be' : 'utf-16le'
+  return nuls < minNuls ? null : { encoding: first % 2 === 0 ? 'utf-16be' : 'utf-16le', nuls }
 }
+
+/** Whether a text contains control characters other than tabs and line breaks. */
+const hasControls = (text: string) => /[^\P{Cc}\t\r\n]/u.test(text)
 
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
 

@@ -51,6 +51,9 @@ describe('forms of spreadsheets', () => {
     ['tabs', 'path\ttitle\r\na.mp3\t"Bébé, ""€"""\r\n'],
     ['UTF-16 with tabs', utf16('path\ttitle\r\na.mp3\t"Bébé, ""€"""\r\n')],
     ['UTF-16, big endian', bigEndian('path\ttitle\r\na.mp3\t"Bébé, ""€"""\r\n')],
+    ['UTF-16 without a mark', utf16('path\ttitle\r\na.mp3\t"Bébé, ""€"""\r\n').subarray(2)],
+    ['big endian without a mark', bigEndian('path;title\na.mp3;"Bébé, ""€"""\n').subarray(2)],
+    ['UTF-16 without a mark, after `sep`', utf16('sep=;\npath;title\na.mp3;"Bébé, ""€"""').subarray(2)],
     ['columns without a name', 'path,title,,\r\na.mp3,"Bébé, ""€""",,\r\n,,,\r\n']
   ])('%s', async ([, content]) => {
     expect((await read(content)).map(({ line: _line, ...cells }) => cells)).toEqual([song])
@@ -69,6 +72,21 @@ describe('forms of spreadsheets', () => {
     expect((await read(text)).map(({ line }) => line)).toEqual([4, 8])
   })
 })
+
+test.for([
+  ['little', (text: string) => utf16(text).subarray(2)],
+  ['big', (text: string) => bigEndian(text).subarray(2)]
+] as const)(
+  'UTF-16 without a mark, %s endian, is read if few of its letters are Latin',
+  async ([, encode]) => {
+    const titles = Array.from({ length: 3_000 }, (_, index) => `Группа крови\u3042${index}`)
+    const text = `path;title\n${titles.map(title => `Кино/${title};${title}`).join('\n')}`
+    for (const charset of [null, 'utf-16', 'windows-1251']) {
+      const lines = await read(encode(text), { charset, maxLines: 5_000 })
+      expect(lines.map(line => Object(line).title)).toEqual(titles)
+    }
+  }
+)
 
 describe('a charset that is named', () => {
   const russian = Buffer.from('path,title\na.mp3,\xcb\xfe\xe1\xe8\xec\xe0\xff\n', 'latin1')

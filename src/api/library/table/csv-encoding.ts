@@ -2,7 +2,12 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 import { refuseField } from '../../../platform/runtime/errors.ts'
-import { decodeWindows1252, findEncoding, writesAsciiBytes } from '../../../platform/text/foreign-text.ts'
+import {
+  decodeWindows1252,
+  findEncoding,
+  findUnmarkedUtf16,
+  writesAsciiBytes
+} from '../../../platform/text/foreign-text.ts'
 
 const marks = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
@@ -11,11 +16,14 @@ const marks = [
 ] as const satisfies readonly { encoding: string; bytes: readonly number[] }[]
 
 /**
- * Finds the encoding of a file: that of its byte order mark, else UTF-8, else the named charset if it is known and
- * fits, else Windows-1252. Null: it is UTF-8 for the most part, which Windows-1252 would turn into other characters.
+ * Finds the encoding of a file: that of its byte order mark, UTF-16 that is evident from its start, else UTF-8, else the
+ * named charset if it is known and fits, else Windows-1252. Null: it is UTF-8 for the most part, which Windows-1252 would turn into other characters.
  */
 export async function detectEncoding(path: string, charset: string | null): Promise<string | null> {
-  const marked = await readMark(path)
+  const start = await readStart(path)
+  const marked =
+    marks.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte))?.encoding ??
+    findUnmarkedUtf16(start)
   if (marked !== null && marked !== 'utf-8') return marked
   const named = charset === null ? null : findEncoding(charset)
   const utf8 = openCheck('utf-8')
@@ -58,10 +66,10 @@ function openCheck(encoding: string) {
   return { check, isValid: () => isValid }
 }
 
-async function readMark(path: string): Promise<string | null> {
+async function readStart(path: string): Promise<Uint8Array> {
   await using file = await open(path)
-  const { buffer } = await file.read(Buffer.alloc(3), 0, 3, 0)
-  return marks.find(({ bytes }) => bytes.every((byte, index) => buffer[index] === byte))?.encoding ?? null
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes, 0)
+  return buffer.subarray(0, bytesRead)
 }
 
 /** Small enough to decode and scan between two requests. */
@@ -85,7 +93,7 @@ function openDecoder(encoding: string) {
       return refuseField(
         'file',
         'invalid_format',
-        'is not valid text in the encoding of its byte order mark.'
+        'is not valid UTF-16: save it as UTF-8 with a byte order mark.'
       )
     }
   }

@@ -35,6 +35,9 @@ export interface CsvFile extends AsyncDisposable {
   readonly batches: () => AsyncGenerator<readonly CsvLine[]>
 }
 
+/** What a cell of Excel can have. Values of songs are shorter. */
+export const maxCellCharacters = 32_767
+
 const separators = [',', ';', '\t', '|']
 const lineEnds = ['\r\n', '\n', '\r']
 /** Enough for the names of all columns. */
@@ -46,10 +49,10 @@ const sliceMs = 8
 const pieceSize = { lineEnds: 64, bytes: 1024 }
 
 /**
- * Opens a CSV file with a first line of names, in a form that spreadsheets write: UTF-8, UTF-16 with a byte order mark,
- * a charset that is named or Windows-1252; separated by commas, semicolons, tabs or bars, also after a line `sep=;`;
- * with any line ends. The file is read in time slices, and no more than a few lines are in memory. Throws 400 for a
- * file that is none, with the line.
+ * Opens a CSV file with a first line of names, in a form that spreadsheets write: UTF-8, UTF-16, a charset that is
+ * named or Windows-1252; separated by commas, semicolons, tabs or bars, also after a line `sep=;`; with any line ends.
+ * The file is read in time slices, and no more than a few lines are in memory. Throws 400 for a file that is none, with
+ * the line.
  */
 export async function openCsv(path: string, options: CsvOptions): Promise<CsvFile> {
   const encoding = await detectEncoding(path, options.charset ?? null)

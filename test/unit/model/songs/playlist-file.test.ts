@@ -57,6 +57,8 @@ describe('the encoding is detected', () => {
     ['UTF-8 with a mark', Buffer.from(`\uFEFF${text}`)],
     ['UTF-16, little end first', Buffer.from(`\uFEFF${text}`, 'utf16le')],
     ['UTF-16, big end first', bigEndian],
+    ['UTF-16, little end first, without a mark', Buffer.from(text, 'utf16le')],
+    ['UTF-16, big end first, without a mark', bigEndian.subarray(2)],
     ['Latin-1', Buffer.from(text, 'latin1')]
   ] as const)('%s', ([, bytes]) => {
     expect(parsePlaylist(bytes)).toEqual({

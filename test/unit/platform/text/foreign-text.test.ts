@@ -110,6 +110,23 @@ test('UTF-16 without a byte order mark is detected from its NULs', () => {
   expect(decodeForeignText(Buffer.from('a title\0'))).toBe('a title\0')
 })
 
+test.each([
+  ['a list', '#EXTM3U\nКино/Группа крови.mp3\n'],
+  ['a list without a header', 'Музыка/Кино/Группа крови.mp3\nМузыка/Кино/Звезда по имени Солнце.mp3\n'],
+  ['PLS', '[playlist]\nFile1=Кино/Группа крови.mp3\nTitle1=Группа крови\n'],
+  ['long names', `#EXTM3U\n${'Группа крови на рукаве, мой порядковый номер\n'.repeat(2_000)}`]
+])('a document in UTF-16 without a byte order mark may have few Latin letters: %s', async (_name, text) => {
+  for (const bytes of [Buffer.from(text, 'utf16le'), swapped(text)]) {
+    expect(decodeForeignLines(bytes)).toBe(text)
+    expect(await decodeForeignLinesInSlices(bytes)).toBe(text)
+  }
+})
+
+test('a document with NULs that is no text is not taken for UTF-16', () => {
+  const binary = '\u0001\0\u0002\0a\0b\0\u0003\0\u0004cd\u0005ef\u0006ghijklmnop'
+  expect(decodeForeignLines(Buffer.from(binary))).toBe(binary)
+})
+
 test('UTF-8 that was truncated within a character loses only that character', () => {
   expect(decodeForeignText(Buffer.from('Группа крови').subarray(0, -1))).toBe('Группа кров')
   expect(decodeForeignText(Buffer.from('caf\u00E9', 'latin1'))).toBe('café')
