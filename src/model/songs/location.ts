@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { isWebUrl, parseUrl } from '../../platform/outbound/networks.ts'
 import { decodePercent } from '../../platform/text/percent-encoding.ts'
-import { parseLibraryPath } from './library-path.ts'
+import { maxPathBytes, parseLibraryPath } from './library-path.ts'
 
 /** The target of a playlist entry: a URL, or possible paths of a file, best first. */
 export type ResolvedLocation =
@@ -78,7 +78,9 @@ export function findSongCandidates(location: string, mediaFolder: string | null)
   }
 }
 
-/** Removes repeats, and texts with NUL or lone surrogates, which Postgres rejects. */
+/** Removes repeats, and texts that no song has as its path, some of which Postgres rejects. */
 function toStorable(texts: readonly string[]): string[] {
-  return [...new Set(texts)].filter(text => text !== '' && !/\0|\p{Surrogate}/u.test(text))
+  return [...new Set(texts)].filter(
+    text => text !== '' && Buffer.byteLength(text) <= maxPathBytes && !/\0|\p{Surrogate}/u.test(text)
+  )
 }

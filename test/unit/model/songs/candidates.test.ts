@@ -47,3 +47,11 @@ test('a path of another operating system is looked up by file name', () => {
 test('texts that Postgres rejects are not candidates', () => {
   expect(findSongCandidates('a\0.mp3', null)).toEqual({ paths: [], names: [], url: null })
 })
+
+test('a path that is longer than that of any song is no candidate, in bytes', () => {
+  const long = `${'\u00E9'.repeat(1_000)}.mp3`
+  expect(findSongCandidates(long, null)).toEqual({ paths: [], names: [], url: null })
+  expect(findSongCandidates(`a/${long}`, null).paths).toEqual([])
+  const fits = 'a'.repeat(2_000)
+  expect(findSongCandidates(fits, null)).toEqual({ paths: [fits], names: [fits], url: null })
+})
