@@ -50,6 +50,9 @@ function* fileBodies(type: string, bytes: number): Generator<CostlyBody> {
     commas: () => ','.repeat(bytes),
     'line breaks': () => '\n'.repeat(bytes),
     lines: () => `path,title\n${repeat({ bytes }, index => `${index},a`, { separator: '\n' })}`,
+    ...Object.fromEntries(
+      ['path', 'unique_id'].map(name => [`quotes as ${name}`, () => longCells(name, bytes)])
+    ),
     'more than fits into memory': () => Buffer.alloc(4 * bytes, 'a')
   }
   for (const [name, make] of Object.entries(files))
@@ -58,6 +61,10 @@ function* fileBodies(type: string, bytes: number): Generator<CostlyBody> {
   yield toBody('keys', json, jsonValue('keys', { bytes, values: Infinity }))
   yield toBody('a text', json, remember('upload', { bytes }, upload))
 }
+
+/** Lines of one cell that is as long as a line may be. */
+const longCells = (column: string, bytes: number) =>
+  `${column}\n${repeat({ bytes }, () => `"${'""'.repeat(128_000)}"`, { separator: '\n' })}`
 
 const jsonKinds: readonly ValueKind[] = [
   'keys',

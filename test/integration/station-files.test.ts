@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 
+import type { HeavyRead } from '../../src/api/core/heavy-reads.ts'
+import { findSongs } from '../../src/api/library/table/find-songs.ts'
 import { test as base } from '../support/fixtures.ts'
 import { adminKey, type Answer } from '../support/program.ts'
 
@@ -302,15 +304,163 @@ describe('the table of all songs', () => {
     expect(await post(`Rock; Pop #${idOf('Pop')}`)).toEqual([null, [idOf('Rock'), idOf('Pop')]])
   })
 
+  test('ignores what a spreadsheet makes of texts, and reads the rest of their lines', async ({
+    program,
+    station
+  }) => {
+    const short = `part_${station.id}`
+    await program.ask('POST', '/api/admin/custom_fields', { body: { name: short, short_name: short } })
+    const { id: list } = await station.addPlaylist({ name: '2.0' })
+    const saved = {
+      '2.0': '2',
+      '1.50': '1.5',
+      '.5': '0.5',
+      '007': '7',
+      '1e5': '1E+05',
+      '123456789012': '1.23457E+11',
+      '50.0%': '50.00%',
+      '1/2': '2-Jan',
+      '3:30': '3:30:00',
+      True: 'TRUE'
+    }
+    const songs: Song[] = []
+    for (const title of Object.keys(saved))
+      songs.push(
+        await station.addSong(`${songs.length}.mp3`, {
+          title,
+          artist: title,
+          album: title,
+          custom_fields: { [short]: title },
+          extra_metadata: { fade_in: 3.5 },
+          playlists: [list]
+        })
+      )
+    const read = async () =>
+      Promise.all(songs.map(async ({ id }) => (await station.ask('GET', `/file/${id}`)).body))
+    const before = await read()
+    const file = (album: (cell: string) => string) =>
+      [
+        `path,title,artist,custom_field_${short},fade_in,playlists,album`,
+        ...Object.values(saved).map(
+          (cell, index) => `${index}.mp3,${cell},${cell},${cell},03. Mai,2,${album(cell)}`
+        )
+      ].join('\n')
+    const columns = `(title, artist, album, fade_in, custom_field_${short})`
+    const { previewResults, message } = await upload(
+      station,
+      '/files/bulk/preview',
+      file(cell => cell)
+    )
+    expect(previewResults).toEqual([])
+    expect(message).toMatch(
+      /^0 files will be modified\. 10 of the lines have cells that a spreadsheet reformatted, which are ignored: 2 \(/
+    )
+    expect(message).toContain(`2 ${columns}`)
+    expect(
+      (
+        await upload(
+          station,
+          '/files/bulk',
+          file(cell => cell)
+        )
+      ).import_results
+    ).toEqual([])
+    expect(await read()).toEqual(before)
+    const { import_results: results } = await upload(
+      station,
+      '/files/bulk',
+      file(() => 'Tide')
+    )
+    expect(results.map(({ success }: Answer) => success)).toEqual(songs.map(() => true))
+    expect(await read()).toMatchObject(
+      before.map(song => ({
+        title: song.title,
+        artist: song.artist,
+        album: 'Tide',
+        custom_fields: song.custom_fields,
+        playlists: song.playlists
+      }))
+    )
+    // A song itself can have the number.
+    const [song] = songs
+    expect(await station.ask('PUT', `/file/${song?.id}`, { title: '2' })).toMatchObject({ status: 200 })
+    expect((await station.ask('GET', `/file/${song?.id}`)).body.title).toBe('2')
+    // What nothing makes of the other is a change.
+    await upload(station, '/files/bulk', 'path,title\n0.mp3,2.0\n')
+    expect((await station.ask('GET', `/file/${song?.id}`)).body.title).toBe('2.0')
+  })
+
+  test('finds a song by its path if a spreadsheet has shortened its unique id, and is read as UTF-16 without a mark', async ({
+    station
+  }) => {
+    await station.addSong('Кино.mp3', { title: 'A' })
+    const text = 'unique_id;path;title\r\n1.23457E+23;Кино.mp3;Группа крови\r\n'
+    const bytes = Buffer.from(text, 'utf16le')
+    for (const file of [bytes, Buffer.from(bytes).swap16()]) {
+      const { previewResults } = await upload(station, '/files/bulk/preview', file)
+      expect(previewResults).toMatchObject([
+        { changes: { metadata: [{ field: 'title', current: 'A', new: 'Группа крови' }] }, error: null }
+      ])
+    }
+  })
+
+  test('refuses cells that are longer than any value, and does not look them up', async ({
+    program,
+    station
+  }) => {
+    const { id: list } = await station.addPlaylist({ name: 'P' })
+    const song = await station.addSong('a.mp3', { title: 'A', playlists: [list] })
+    const cells: [string, string, RegExp][] = [
+      ['title', '"'.repeat(80_000), /Line 2, column title: must have at most 32767 characters/],
+      ['title', `A${' '.repeat(40_000)}B`, /at most 32767 characters/],
+      ['title', '\r'.repeat(160_000) + 'x', /at most 32767 characters/],
+      ['fade_in', '1'.repeat(160_000), /at most 32767 characters/],
+      ['playlists', ';'.repeat(160_000), /at most 32767 characters/],
+      ['playlists', 'P ;'.repeat(60_000), /at most 32767 characters/]
+    ]
+    for (const [column, cell, problem] of cells) {
+      const file = `path,${column}\na.mp3,"${cell.replaceAll('"', '""')}"\n`
+      const { previewResults } = await upload(station, '/files/bulk/preview', file)
+      expect(previewResults).toMatchObject([{ id: song.id, error: expect.stringMatching(problem) }])
+    }
+    const sent: unknown[] = []
+    const reads = new Proxy(program.sql, {
+      apply: (sql, self, [strings, ...values]) => {
+        sent.push(...values.flat())
+        return Reflect.apply(sql, self, [strings, ...values])
+      }
+    })
+    const rows: HeavyRead['rows'] = async statement => program.sql`${statement}`
+    const long = ['"'.repeat(80_000), 'e\u0301'.repeat(60_000), 'a'.repeat(2_001)]
+    const names = [
+      ...long.map(path => ['', path]),
+      ...long.map(id => [id, '']),
+      ['', 'a.mp3'],
+      ['A'.repeat(24), '']
+    ]
+    const lines = names.map(([unique_id = '', path = ''], index) => ({
+      line: index + 2,
+      cells: new Map([
+        ['unique_id', unique_id],
+        ['path', path]
+      ])
+    }))
+    const find = await findSongs({ reads }, { rows }, { stationId: station.id, lines })
+    expect(lines.map(line => find(line)?.path ?? null)).toEqual(
+      names.map(([, path]) => (path === 'a.mp3' ? path : null))
+    )
+    expect(sent.filter(value => typeof value === 'string')).toEqual(['a.mp3'])
+  })
+
   test('refuses lines that a spreadsheet has damaged, or that are cut off', async ({ station }) => {
     const paths = ['a.mp3', 'b.mp3', 'c.mp3', 'd.mp3', 'e.mp3']
-    const titles = ['007', '7/11', 'True', '\u6771\u4eac', 'Sea']
+    const titles = ['A', 'B', 'C', '\u6771\u4eac', 'Sea']
     for (const [index, title] of titles.entries())
       await station.addSong(paths[index] ?? '', { title, album: 'Tide' })
     const lines = [
-      'a.mp3,Tide,,7',
-      'b.mp3,Tide,,11. Jul',
-      'c.mp3,Tide,,WAHR',
+      'a.mp3,Tide,,1.23457E+15',
+      'b.mp3,Tide,,B\uFFFD',
+      'c.mp3,Tide,01. Mai,C',
       'd.mp3,Tide,"1,234",??',
       'e.mp3,'
     ]
@@ -318,9 +468,9 @@ describe('the table of all songs', () => {
     const { previewResults, message } = await upload(station, '/files/bulk/preview', file)
     expect(message).toMatch(/^0 files will be modified\. 5 of the lines have problems: 2, 3, 4, 5, 6\./)
     expect(previewResults.map(({ error }: Answer) => error)).toEqual([
-      expect.stringMatching(/^Line 2, column title: looks like "007"/),
-      expect.stringMatching(/^Line 3, column title: looks like "7\/11"/),
-      expect.stringMatching(/^Line 4, column title: looks like "True"/),
+      expect.stringMatching(/^Line 2, column title: is a number that a spreadsheet has shortened/),
+      expect.stringMatching(/^Line 3, column title: has replacement characters/),
+      expect.stringMatching(/^Line 4, column fade_in: must be a number/),
       expect.stringMatching(/^Line 5, column title: has lost characters .* column fade_in: must be a number/),
       expect.stringMatching(/^Line 6, column title: is missing/)
     ])

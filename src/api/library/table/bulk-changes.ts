@@ -2,7 +2,9 @@ import { fieldError, type FieldError } from '../../../platform/runtime/errors.ts
 import { unescapeFormula } from '../../core/csv.ts'
 import type { PlaylistCells } from './bulk-playlists.ts'
 import { bulkCells, bulkColumns, type BulkRow, cueColumns, customPrefix, textColumns } from './bulk-rows.ts'
+import { maxCellCharacters } from './csv-reader.ts'
 import { findDamage } from './spreadsheet-damage.ts'
+import { isSpreadsheetForm } from './spreadsheet-form.ts'
 
 /** A cell that differs from the stored value. */
 export interface CellChange {
@@ -33,6 +35,8 @@ export interface ComparedLine {
   readonly change: RowChange
   /** All playlists of the song after the change; null if they remain. */
   readonly playlistIds: readonly number[] | null
+  /** Columns of cells that a spreadsheet has made of the stored values, which remain. */
+  readonly kept: readonly string[]
   /** What is wrong with cells, other than that their values are not valid. */
   readonly problems: readonly FieldError[]
 }
@@ -46,15 +50,27 @@ export function compareLine(
   const stored = bulkCells(row, shortNames, playlistCells)
   const currentOf = (column: string) => String(stored.get(column) ?? '')
   const problems: FieldError[] = []
+  const kept: string[] = []
+  const isKept = (column: string, current: string, fresh: string) => {
+    const isForm = isSpreadsheetForm(current, fresh)
+    if (isForm) kept.push(column)
+    return isForm
+  }
   const report = (column: string, sentence: string) =>
     problems.push(fieldError(column, 'invalid_format', sentence))
+  /** Only the start of a cell that is too long, which the preview shows. */
+  const textOf = (column: string, cell: string) => {
+    if (cell.length > maxCellCharacters) report(column, `must have at most ${maxCellCharacters} characters.`)
+    return unescapeFormula(cell.slice(0, maxCellCharacters))
+  }
 
   const changesOf = (columns: readonly string[], prefix = '') =>
     columns.flatMap(name => {
       const cell = line.get(prefix + name)
       const current = currentOf(prefix + name)
-      const fresh = cell === undefined ? current : unescapeFormula(cell)
+      const fresh = cell === undefined ? current : textOf(prefix + name, cell)
       if (normalizeLineBreaks(fresh) === normalizeLineBreaks(current)) return []
+      if (isKept(prefix + name, current, fresh)) return []
       const damage = findDamage(current, fresh)
       if (damage !== null) report(prefix + name, damage)
       return [{ field: name, current, new: fresh }]
@@ -64,9 +80,10 @@ export function compareLine(
     const cell = line.get(name)
     if (cell === undefined) return []
     const current = currentOf(name)
-    const fresh = normalizeNumber(unescapeFormula(cell), isCommaFile)
+    const text = textOf(name, cell)
+    const fresh = normalizeNumber(text, isCommaFile)
     const isSame = fresh === current || (fresh !== '' && current !== '' && Number(fresh) === Number(current))
-    return isSame ? [] : [{ field: name, current, new: fresh }]
+    return isSame || isKept(name, current, text) ? [] : [{ field: name, current, new: fresh }]
   })
 
   const change = {
@@ -76,17 +93,17 @@ export function compareLine(
     playlists: { added: [] as string[], removed: [] as string[] }
   }
   const cell = line.get('playlists')
-  const parsed =
-    cell === undefined
-      ? { ids: row.playlistIds, problems: [] }
-      : playlistCells.parse(unescapeFormula(cell), row.playlistIds)
+  const isStored = cell === undefined || isKept('playlists', currentOf('playlists'), unescapeFormula(cell))
+  const parsed = isStored
+    ? { ids: row.playlistIds, problems: [] }
+    : playlistCells.parse(unescapeFormula(cell), row.playlistIds)
   for (const sentence of parsed.problems) report('playlists', sentence)
   const added = parsed.ids.filter(id => !row.playlistIds.includes(id))
   // Of a cell with an unknown name it is not certain what it leaves out.
   const removed = parsed.problems.length > 0 ? [] : row.playlistIds.filter(id => !parsed.ids.includes(id))
   change.playlists.added.push(...added.map(playlistCells.labelOf))
   change.playlists.removed.push(...removed.map(playlistCells.labelOf))
-  return { change, playlistIds: added.length + removed.length === 0 ? null : parsed.ids, problems }
+  return { change, playlistIds: added.length + removed.length === 0 ? null : parsed.ids, kept, problems }
 }
 
 /**

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { Reply } from '../../../http/route.ts'
 import { maxLengths } from '../../../model/songs/song.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
-import { findStoredSongs } from '../../../stores/db/library/stored-names.ts'
-import { csvLine, csvReply, unescapeFormula } from '../../core/csv.ts'
+import { openPauses } from '../../../platform/runtime/time-slices.ts'
+import { csvLine, csvReply } from '../../core/csv.ts'
 import { actionFields, type ApiRequest, type ApiRoute, apiRoute, json, stationOf } from '../../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, named, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
@@ -13,6 +13,7 @@ import { type ReceivedFile, withReceivedFile } from '../uploads/received-file.ts
 import {
   type BulkContext,
   type CellChange,
+  type ComparedLine,
   compareLine,
   findMissingCell,
   isUnchanged,
@@ -23,6 +24,7 @@ import { type BulkPlaylist, openPlaylistCells, type PlaylistCellFormat } from '.
 import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import { bulkCells, bulkColumns, type BulkRow, maxBulkSongs, selectBulkRows } from './bulk-rows.ts'
 import { type CsvFile, type CsvLine, openCsv } from './csv-reader.ts'
+import { findSongs } from './find-songs.ts'
 
 /*
  * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes
@@ -44,6 +46,8 @@ const csvOptions = {
 const bytesPerSong = 250
 /** Each change is a transaction, and the response waits for all of them. */
 const maxChanges = 500
+/** How long lines are compared before others have their turn. */
+const sliceMs = 8
 
 const readShortNames = async ({ reads: sql }: ApiServices) =>
   (await sql<{ name: string }[]>`select short_name as name from custom_fields order by id`).map(
@@ -98,6 +102,8 @@ interface Changes {
   readonly changed: readonly ChangedSong[]
   /** Lines of no song, counted from 1. */
   readonly strangers: readonly number[]
+  /** Lines with cells that a spreadsheet has made of the stored values, which remain. */
+  readonly kept: readonly string[]
 }
 
 /** Finds the songs of a file, by `unique_id` or else `path`, and what changes. Throws 400 for a file that is none. */
@@ -120,68 +126,37 @@ async function findChanges(
   return await services.heavyReads.run(request, { isLight: false, rows }, async read => {
     const changed: ChangedSong[] = []
     const strangers: number[] = []
+    const kept: string[] = []
+    const pause = openPauses(sliceMs)
     const lineOf = new Map<number, number>()
     for await (const lines of file.batches()) {
-      const find = openSongs(await read.rows(selectSongs(services, stationId, lines)))
-      const otherForms = await findOtherForms(
-        services,
-        stationId,
-        lines.filter(({ cells }) => !find(cells))
-      )
+      const find = await findSongs(services, read, { stationId, lines })
       for (const { line, cells } of lines) {
-        const row = find(cells) ?? otherForms.get(cellOf({ cells }, 'path'))
+        await pause()
+        const row = find({ cells })
         if (!row) {
           strangers.push(line)
           continue
         }
-        const song = checkLine(row, { line, cells }, { file, context, before: lineOf.get(row.id) ?? null })
+        const compared = compareLine(row, cells, context)
+        if (compared.kept.length > 0)
+          kept.push(`${line} (${compared.kept.slice(0, maxNamedColumns).join(', ')})`)
+        const before = lineOf.get(row.id) ?? null
+        const song = checkLine(row, { line, cells }, { file, context, compared, before })
         lineOf.set(row.id, line)
         if (song !== null) changed.push(song)
         if (changed.length > maxChanges)
           refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once (line ${line}).`)
       }
     }
-    return { changed, strangers }
+    return { changed, strangers, kept }
   })
-}
-
-const cellOf = ({ cells }: Pick<CsvLine, 'cells'>, name: string) => unescapeFormula(cells.get(name) ?? '')
-
-/** SQL: the songs of lines. */
-function selectSongs({ reads: sql }: ApiServices, stationId: number, lines: readonly CsvLine[]) {
-  const valuesOf = (name: string) => lines.map(line => cellOf(line, name)).filter(value => value !== '')
-  const isNamed = sql`(m.unique_id = any(${valuesOf('unique_id')}::text[])
-    or m.path = any(${valuesOf('path')}::text[]))`
-  return selectBulkRows(sql, stationId, isNamed)
-}
-
-/** Returns a function from the cells of a line to its song. */
-function openSongs(rows: readonly BulkRow[]) {
-  const byUniqueId = new Map(rows.map(row => [row.unique_id, row]))
-  const byPath = new Map(rows.map(row => [row.path, row]))
-  return (cells: CsvLine['cells']) =>
-    byUniqueId.get(cellOf({ cells }, 'unique_id')) ?? byPath.get(cellOf({ cells }, 'path'))
-}
-
-/** Finds songs whose paths are stored in another form of Unicode, by the path of the line. */
-async function findOtherForms({ reads: sql }: ApiServices, stationId: number, lines: readonly CsvLine[]) {
-  const paths = lines.map(line => cellOf(line, 'path')).filter(text => /[^\p{ASCII}]/u.test(text))
-  const songs = [...(await findStoredSongs(sql, stationId, paths))]
-  if (songs.length === 0) return new Map<string, BulkRow>()
-  const ids = songs.map(([, { id }]) => id)
-  const rows = await sql<BulkRow[]>`${selectBulkRows(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
-  const byPath = new Map(rows.map(row => [row.path, row]))
-  return new Map(
-    songs.flatMap(([given, song]) => {
-      const row = byPath.get(song.path)
-      return row ? [[given, row] as const] : []
-    })
-  )
 }
 
 interface LineContext {
   readonly file: CsvFile
   readonly context: BulkContext
+  readonly compared: ComparedLine
   /** An earlier line of the same song. */
   readonly before: number | null
 }
@@ -190,9 +165,8 @@ interface LineContext {
 function checkLine(
   row: BulkRow,
   { line, cells }: CsvLine,
-  { file, context, before }: LineContext
+  { file, context, compared, before }: LineContext
 ): ChangedSong | null {
-  const compared = compareLine(row, cells, context)
   const { change, problems } = compared
   const missing = findMissingCell(row, cells, file.columns, context)
   if (isUnchanged(change) && problems.length === 0 && missing === null) return null
@@ -207,12 +181,14 @@ function checkLine(
 }
 
 const maxNamedLines = 20
+const maxNamedColumns = 5
 
-/** Names the lines that nothing is done for. */
-const describeStrangers = ({ strangers }: Changes) =>
-  describeLines(strangers, 'of the lines are of no song of the station')
+/** Names the lines that nothing is done for, and those with cells that are ignored. */
+const describeIgnored = ({ strangers, kept }: Changes) =>
+  describeLines(strangers, 'of the lines are of no song of the station') +
+  describeLines(kept, 'of the lines have cells that a spreadsheet reformatted, which are ignored')
 
-function describeLines(lines: readonly number[], what: string): string {
+function describeLines(lines: readonly (number | string)[], what: string): string {
   if (lines.length === 0) return ''
   const shown = lines.slice(0, maxNamedLines).join(', ')
   const others = lines.length > maxNamedLines ? ', ...' : ''
@@ -323,7 +299,7 @@ async function renderPreview(changes: Changes): Promise<Reply> {
     const error = problem === '' ? null : problem
     results.push(JSON.stringify({ id, title, artist, has_changes: true, changes: changedCells, error }))
   }
-  const action = actionFields(`${count} files will be modified.${problems}${describeStrangers(changes)}`)
+  const action = actionFields(`${count} files will be modified.${problems}${describeIgnored(changes)}`)
   const [start] = JSON.stringify(action).split(/}$/)
   return { body: `${start},"previewResults":[${results.join(',')}],"totalChanges":${count}}` }
 }
@@ -347,7 +323,7 @@ async function applyChanges(request: ApiRequest, services: ApiServices, changes:
   }
   const count = results.filter(({ success }) => success).length
   return json({
-    ...actionFields(`${count} files processed.${describeStrangers(changes)}`),
+    ...actionFields(`${count} files processed.${describeIgnored(changes)}`),
     import_results: results
   })
 }

@@ -1,4 +1,5 @@
 import { nameKey } from '../../../platform/text/name-key.ts'
+import { maxCellCharacters } from './csv-reader.ts'
 
 /** A playlist of a station, as the cells of a CSV file name it. */
 export interface BulkPlaylist {
@@ -57,6 +58,8 @@ export function openPlaylistCells(playlists: readonly BulkPlaylist[], { usesComm
     const plain = sort(current).map(id => names.get(id) ?? '')
     const isUnchanged = cell === render(current) || [', ', '; '].some(each => cell === plain.join(each))
     if (isUnchanged) return { ids: current, problems: [] }
+    if (cell.length > maxCellCharacters)
+      return { ids: current, problems: [`must have at most ${maxCellCharacters} characters.`] }
     const parts = cell
       .split(usesCommas && !cell.includes(';') ? ',' : ';')
       .map(normalize)

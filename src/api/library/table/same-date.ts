@@ -57,8 +57,12 @@ function isSame(a: DateParts, b: DateParts): boolean {
 
 /** All dates that a text can be. */
 function readDates(text: string): DateParts[] {
-  if (!/^(\d{1,4}|\p{L}{3,9}\.?)([-/. ,]{1,2}(\d{1,4}|\p{L}{3,9}\.?)){1,2}$/u.test(text)) return []
-  const tokens = text.split(/[-/. ,]+/).filter(token => token !== '')
+  const separated = text
+    .replace(/[年月日년월일] ?/gu, '-')
+    .replace(/(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu, ' ')
+    .replace(/[-.]$/, '')
+  if (!/^(\d{1,4}|\p{L}{3,9}\.?)([-/. ,]{1,2}(\d{1,4}|\p{L}{3,9}\.?)){1,2}$/u.test(separated)) return []
+  const tokens = separated.split(/[-/. ,]+/).filter(token => token !== '')
   return roleOrders
     .filter(({ length }) => length === tokens.length)
     .flatMap(roles => {
