@@ -345,7 +345,7 @@ describe('the table of all songs', () => {
           (cell, index) => `${index}.mp3,${cell},${cell},${cell},03. Mai,2,${album(cell)}`
         )
       ].join('\n')
-    const columns = `(title, artist, album, fade_in, custom_field_${short})`
+    const columns = `(fade_in, title, artist, album, custom_field_${short})`
     const { previewResults, message } = await upload(
       station,
       '/files/bulk/preview',
