@@ -46,3 +46,10 @@ export function readForwardedFor(req: HttpRequest): string {
   })
   return names.join(', ')
 }
+
+const proxyHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
+
+/** Whether a proxy has sent the request, by the headers that proxies add; each adds only some of them. */
+export function isForwarded(req: Pick<HttpRequest, 'getHeader'>): boolean {
+  return proxyHeaders.some(name => req.getHeader(name) !== '')
+}

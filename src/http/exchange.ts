@@ -58,7 +58,7 @@ interface RequestHead {
   readonly isChunked: boolean
   /** Whether uWebSockets.js ends the connection with the response, because the client asks for it. */
   readonly isLast: boolean
-  /** Whether a proxy has sent it, by `X-Forwarded-For`. */
+  /** Whether a proxy has sent it. */
   readonly isForwarded: boolean
 }
 

@@ -7,7 +7,7 @@ import { parseQuery } from '../platform/text/percent-encoding.ts'
 import { isTracing, traced } from '../platform/tracing/tracing.ts'
 import type { OpenSpool } from './body-buffer.ts'
 import { abortedError, closeAmbiguous, collectBody, dropBody, isChunked } from './body.ts'
-import { readForwardedFor, type ResolveAddress } from './client-address.ts'
+import { isForwarded, readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
   defer,
@@ -94,7 +94,7 @@ export function serveRoutes<R extends Route>(
         acceptEncoding: req.getHeader('accept-encoding'),
         isChunked: isChunked(req),
         isLast: req.getHeader('connection').length === closeLength,
-        isForwarded: req.getHeader('x-forwarded-for') !== ''
+        isForwarded: isForwarded(req)
       },
       server,
       group: noGroup,

@@ -211,3 +211,22 @@ test.for([events, lines])('each frame is at once a whole chunk: %s', async (path
     expect(performance.now() - changedAtMs).toBeLessThan(250 * patience)
   }
 })
+
+test.for([
+  ['X-Forwarded-For: 192.0.2.7', true],
+  ['Forwarded: for=192.0.2.7', true],
+  ['Via: 1.1 proxy.example', true],
+  ['X-Real-IP: 192.0.2.7', true],
+  ['X-Other: 192.0.2.7', false]
+] as const)(
+  'proxies must not compress streams, whichever header they add: %s',
+  async ([header, isSent], { redisUrl }) => {
+    const { baseUrl } = await serveStation(redisUrl, aStation())
+    const stream = openWith(
+      baseUrl,
+      `POST ${lines} HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Length: ${harbour.length}\r\n\r\n${harbour}`
+    )
+    await waitFor(() => stream.text.includes('"connect"'), soon)
+    expect(stream.text.includes('\r\nContent-Encoding: identity\r\n')).toBe(isSent)
+  }
+)

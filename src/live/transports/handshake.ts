@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { readForwardedFor } from '../../http/client-address.ts'
+import { isForwarded, readForwardedFor } from '../../http/client-address.ts'
 import { readCredential, readQueryKey } from '../../http/credentials.ts'
 import { commonLines, type HeaderList, jsonContentType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderApiError } from '../../platform/runtime/errors.ts'
@@ -40,7 +40,6 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
   const delayMs = parseDelay(query.get('delay'))
   if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
-  const forwardedFor = readForwardedFor(req)
   return {
     key: readCredential(req, {
       keyInQuery: readQueryKey(query),
@@ -48,8 +47,8 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
       isSafe: true,
       isKeyed: false
     }),
-    address: addressOf(connection, forwardedFor),
-    isProxied: forwardedFor !== '',
+    address: addressOf(connection, readForwardedFor(req)),
+    isForwarded: isForwarded(req),
     origin,
     message,
     delayMs

@@ -106,7 +106,7 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
       session = null
     }
     const transport = new StreamTransport(res, kind, leave)
-    writeHead(res, kind, request.origin, request.isProxied)
+    writeHead(res, kind, request.origin, request.isForwarded)
     res.onAborted(() => transport.noteAborted())
     // Without a handler, uWebSockets.js closes a stream 10 seconds after its client was slow once.
     res.onWritable(() => {
@@ -129,10 +129,10 @@ const headers = {
 } as const
 
 /**
- * Writes the headers. `isProxied`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has compressed,
+ * Writes the headers. `isForwarded`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has compressed,
  * unless the stream has an encoding.
  */
-function writeHead(res: HttpResponse, kind: Kind, origin: string, isProxied: boolean): void {
+function writeHead(res: HttpResponse, kind: Kind, origin: string, isForwarded: boolean): void {
   res.writeStatus('200 OK')
   res.writeHeader(
     'Content-Type',
@@ -142,7 +142,7 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string, isProxied: boo
         ['Cache-Control', 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0'],
         ['Pragma', 'no-cache'],
         ['X-Accel-Buffering', 'no'],
-        ...(isProxied ? [['Content-Encoding', 'identity'] as const] : []),
+        ...(isForwarded ? [['Content-Encoding', 'identity'] as const] : []),
         ['Connection', 'keep-alive'],
         ...corsOf(origin)
       ])
