@@ -19,12 +19,12 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-const timeout = 240_000
 /** The time after a failover within which everything must be current again. */
 const currentWithin = { deadlineMs: 10_000 }
 const sockets = sized({ quick: 20, deep: 500 })
 /** How long changes go on before and after each failover. */
-const changesMs = sized({ quick: 500, deep: 60_000 })
+const changesMs = sized({ quick: 500, deep: 60_000, soak: 300_000 })
+const timeout = 120_000 + 4 * changesMs
 const songMs = 3_600_000
 
 interface Stores {
