@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { describe, expect, onTestFinished } from 'vitest'
-import { WebSocket } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { mp3, wav } from '../support/audio-bytes.ts'
@@ -404,5 +404,53 @@ test.skipIf(whyWithout('nginx') !== null || whyWithout('caddy') !== null)(
       const url = `https://localhost:${proxy.https}${path}`
       expect([name, await uploadWithoutKey(url, file, trust, times)]).toEqual([name, refused])
     }
+  }
+)
+
+test.skipIf(whyWithout('nginx') !== null)(
+  'behind nginx, a server that was restarted takes all sockets when the other one stops',
+  { timeout: 60_000 },
+  async () => {
+    const ports = [await findFreePort(), await findFreePort()] as const
+    const servers = new Map<number, WebSocketServer>()
+    const start = async (port: number) => {
+      const server = new WebSocketServer({ host: '127.0.0.1', port })
+      servers.set(port, server)
+      await once(server, 'listening')
+    }
+    const stop = async (port: number) => {
+      const server = servers.get(port)
+      if (!server) return
+      servers.delete(port)
+      for (const client of server.clients) client.terminate()
+      await new Promise(closed => server.close(closed))
+    }
+    onTestFinished(async () => void (await Promise.all(ports.map(stop))))
+    await using proxy = await openShippedProxy('nginx')
+    await Promise.all(ports.map(start))
+    await proxy.start({ cuewire: ports[0], secondCuewire: ports[1], icecast: 8_000, station: 'demo' })
+    const openSockets = async (count: number) =>
+      Promise.allSettled(
+        Array.from({ length: count }, async () => {
+          const socket = new WebSocket(`wss://localhost:${proxy.https}/api/live/nowplaying/websocket`, {
+            ca: proxy.ca,
+            family: 4
+          })
+          onTestFinished(() => socket.terminate())
+          await once(socket, 'open')
+        })
+      )
+    const refused = async (count: number) =>
+      (await openSockets(count)).filter(({ status }) => status === 'rejected').length
+    expect(await refused(10)).toBe(0)
+    await stop(ports[0])
+    expect(await refused(10)).toBe(0)
+    await start(ports[0])
+    await waitFor(
+      async () => (await refused(1)) === 0 && (servers.get(ports[0])?.clients.size ?? 0) > 0,
+      soon
+    )
+    await stop(ports[1])
+    expect(await refused(20)).toBe(0)
   }
 )

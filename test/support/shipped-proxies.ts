@@ -15,6 +15,8 @@ import { waitFor } from './wait.ts'
 /** What the proxy stands in front of. */
 interface ProxiedPorts {
   readonly cuewire: number
+  /** A second server, for nginx. */
+  readonly secondCuewire?: number
   /** The Icecast of the station `station`. */
   readonly icecast: number
   readonly station: string
@@ -128,8 +130,11 @@ async function makeCertificate(folder: string): Promise<void> {
   await promisify(execFile)('openssl', args.split(' '), { cwd: folder, timeout: 10_000 })
 }
 
-function renderNginx({ cuewire, icecast, station, http, https, folder }: Places): Record<string, string> {
+function renderNginx(places: Places): Record<string, string> {
+  const { cuewire, secondCuewire, icecast, station, http, https, folder } = places
+  const second = '  # server 127.0.0.1:8081 '
   const site = replaceTexts('nginx/cuewire.conf', [
+    [second, secondCuewire === undefined ? second : `  server 127.0.0.1:${secondCuewire} `],
     ['  server 127.0.0.1:8080 ', `  server 127.0.0.1:${cuewire} `],
     ['  demo 127.0.0.1:8000;', `  ${station} 127.0.0.1:${icecast};`],
     ['listen 80;', `listen 127.0.0.1:${http};`],
