@@ -1,6 +1,6 @@
 import { formatWithOptions } from 'node:util'
 
-import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
+import { type Logger as PinoLogger, type LoggerOptions, pino, stdSerializers } from 'pino'
 
 import { openOutages, type Outages } from './outages.ts'
 
@@ -35,6 +35,7 @@ export async function openLog(
     name,
     level,
     redact: { paths: secrets, censor: '[secret]' },
+    serializers: { err: renderError },
     hooks: {
       logMethod(given, method) {
         const [details, message, ...others] = given
@@ -68,6 +69,17 @@ async function openPino(
       customColors: 'info:green'
     })
   )
+}
+
+/**
+ * Leaves out what ioredis adds to errors: the arguments of the command, one of which may be a password, and the other
+ * errors of its pipeline.
+ */
+function renderError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { command, previousErrors: _others, ...shown } = stdSerializers.err(error)
+  if (error instanceof AggregateError) shown['aggregateErrors'] = error.errors.map(renderError)
+  return isObject(command) ? { ...shown, command: command['name'] } : shown
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -41,13 +41,13 @@ export const needsNewConnection = (error: unknown): boolean =>
   /(?:^|[ -])(?:READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|UNBLOCKED|NOAUTH) /.test(error.message)
 
 /**
- * Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, moves a slot, or
- * the user may not run the command. Not if the user lacks a permission for a key or channel, which may concern some
- * stations only.
+ * Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, moves a slot, no
+ * longer takes the password, or the user may not run the command. Not if the user lacks a permission for a key or
+ * channel, which may concern some stations only.
  */
 export const isRefusedByRedis = (error: unknown): boolean =>
   needsNewConnection(error) ||
-  (isAnswerOfRedis(error) && /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN|EXECABORT) /.test(error.message)) ||
+  (isAnswerOfRedis(error) && /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN|EXECABORT|WRONGPASS) /.test(error.message)) ||
   (isDeniedByRedis(error) && /permissions to run |can't run this command/.test(error.message))
 
 /** Whether the user of Redis lacks a permission. In scripts, Redis 7.0 writes it in another way than later ones. */

@@ -29,6 +29,11 @@ export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}):
     (error: unknown) => {
       const [first]: unknown[] = error instanceof AggregateError ? error.errors : [error]
       if (first instanceof OperatorError) throw first
+      if (isDeniedByRedis(first))
+        throw new AdvisedError(
+          `the user of REDIS_URL lacks a permission of Redis (${reasonOf(first)})`,
+          'give it the rules of docs/configuration.md with ACL SETUSER'
+        )
       const [name, advice] = isEmbedded
         ? [
             'the Redis of this Cuewire does not answer',
@@ -39,8 +44,9 @@ export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}):
     }
   )
   if (/^redis_mode:sentinel/m.test(info))
-    throw new OperatorError(
-      'REDIS_URL leads to a Redis Sentinel, not to a Redis: write redis+sentinel://HOST:PORT/NAME with the name of the primary'
+    throw new AdvisedError(
+      'REDIS_URL leads to a Redis Sentinel, not to a Redis',
+      'write redis+sentinel://HOST:PORT/NAME with the name of the primary'
     )
   // Valkey reports the version of Redis that it is compatible with.
   const version = /^redis_version:((\d+)\.\S+)/m.exec(info)
@@ -48,12 +54,13 @@ export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}):
     throw new OperatorError(`Redis ${version[1]} is too old: REDIS_URL needs Redis or Valkey 7 or newer`)
   const isCluster = /^cluster_enabled:1/m.test(info)
   if (!isCluster && urls.length > 1)
-    throw new OperatorError('REDIS_URL lists several nodes, but the server is not a Redis Cluster: list one')
+    throw new AdvisedError('REDIS_URL lists several nodes, but the server is not a Redis Cluster', 'list one')
   if (isCluster && urls.some(url => parseRedisUrl(url).database !== 0))
-    throw new OperatorError('REDIS_URL names a database, but a Redis Cluster has only database 0: remove it')
+    throw new AdvisedError('REDIS_URL names a database, but a Redis Cluster has only database 0', 'remove it')
   if (/^cluster_state:fail/m.test(info))
-    throw new OperatorError(
-      'the Redis Cluster at REDIS_URL is down (cluster_state:fail): make sure that each slot is served by a node'
+    throw new AdvisedError(
+      'the Redis Cluster at REDIS_URL is down (cluster_state:fail)',
+      'make sure that each slot is served by a node'
     )
   return { urls, isCluster }
 }
@@ -78,8 +85,9 @@ async function readInfo(url: RedisUrl): Promise<string> {
 async function selectDatabase(redis: Redis, database: number): Promise<void> {
   await redis.select(database).catch((error: unknown) => {
     if (!/out of range/i.test(reasonOf(error))) throw error
-    throw new OperatorError(
-      `REDIS_URL names database ${database}, which does not exist (${reasonOf(error)}): name one below the setting "databases" of Redis, by default 16`,
+    throw new AdvisedError(
+      `REDIS_URL names database ${database}, which does not exist (${reasonOf(error)})`,
+      'name one below the setting "databases" of Redis, by default 16',
       { cause: error }
     )
   })
@@ -96,11 +104,7 @@ async function tryPermissions(redis: Redis): Promise<void> {
     await redis.ssubscribe(changesChannel(0))
   } catch (error) {
     const refusal = findRefusal(error)
-    if (!isDeniedByRedis(refusal)) return
-    throw new AdvisedError(
-      `the user of REDIS_URL lacks a permission of Redis (${reasonOf(refusal)})`,
-      'give it the rules of docs/configuration.md with ACL SETUSER'
-    )
+    if (isDeniedByRedis(refusal)) throw refusal
   }
 }
 

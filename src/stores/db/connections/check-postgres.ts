@@ -33,7 +33,7 @@ function explainUnusable(
   if (tlsFault !== null)
     return new AdvisedError(
       `the certificate of Postgres ${tlsFault} (${reasonOf(error)})`,
-      `name its authority with sslrootcert in ${variable ?? 'the URL'} or with NODE_EXTRA_CA_CERTS, or correct the certificate`,
+      adviceForCertificate(codeOf(error), variable ?? 'the URL'),
       { cause: error }
     )
   const [name, advice] = isEmbedded
@@ -46,6 +46,14 @@ function explainUnusable(
         'start it, or correct the URL'
       ]
   return new AdvisedError(`${name} (${reasonOf(error)})`, advice, { cause: error })
+}
+
+function adviceForCertificate(code: string, variable: string): string {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `use a host in ${variable} that the certificate contains, or sslmode=verify-ca`
+  if (['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_REVOKED'].includes(code))
+    return 'replace it, and let Postgres read it with select pg_reload_conf()'
+  return `name its authority with sslrootcert in ${variable} or with NODE_EXTRA_CA_CERTS, or correct the certificate`
 }
 
 /**

@@ -75,3 +75,20 @@ test('what packages write to the console is in the log, each text once', async (
     expect.stringContaining('Error: unhandled')
   ])
 })
+
+test('an error of Redis is logged with the name of its command, and without arguments', async () => {
+  const { log, texts } = await openLines()
+  const failed = (command: unknown) => Object.assign(new Error('ERR a fault'), { command })
+  const error = Object.assign(failed({ name: 'hello', args: ['3', 'AUTH', 'radio', 'a password'] }), {
+    previousErrors: [failed({ name: 'auth', args: ['a password'] })]
+  })
+  log.warn({ err: error }, 'sweep failed')
+  log.error(error)
+  log.warn({ err: new AggregateError([error]) }, 'sweep failed')
+  expect(texts.join()).not.toContain('a password')
+  expect(texts.map(text => JSON.parse(text).err)).toMatchObject([
+    { message: 'ERR a fault', command: 'hello' },
+    { message: 'ERR a fault', command: 'hello' },
+    { aggregateErrors: [{ command: 'hello' }] }
+  ])
+})

@@ -71,7 +71,8 @@ test.for([
   "NOPERM User radio has no permissions to run the 'set' command",
   "NOPERM ACL failure in script: User radio has no permissions to run the 'hset' command script: 2f3b, on @user_script:2.",
   "ERR The user executing the script can't run this command or subcommand script: 2f3b, on @user_script:2.",
-  'EXECABORT Transaction discarded because of previous errors.'
+  'EXECABORT Transaction discarded because of previous errors.',
+  'WRONGPASS invalid username-password pair or user is disabled.'
 ])('"%s" means that Redis refuses writes', message => {
   expect([isRefusedByRedis(answerOf(message)), isStoreAway(answerOf(message))]).toEqual([true, true])
 })
