@@ -204,7 +204,9 @@ function programOf(port: number, { words, env, isUp }: Started): RadioProgram {
       for (const output of [started.stdout, started.stderr])
         output.on('data', (chunk: Buffer) => (log += chunk.toString()))
       const isDone = async () => !isRunning() || isUp(log.slice(length))
-      await waitFor(isDone, { deadlineMs: 60_000, what: command })
+      await waitFor(isDone, { deadlineMs: 60_000, what: command }).catch((error: unknown) => {
+        throw new Error(`${String(error)}; its log: ${log.slice(length).slice(-4_000)}`, { cause: error })
+      })
       if (!isRunning()) throw new Error(`${command} ended: ${log.slice(-2_000)}`)
     }
   }
