@@ -446,10 +446,10 @@ test.skipIf(whyWithout('nginx') !== null)(
     await stop(ports[0])
     expect(await refused(10)).toBe(0)
     await start(ports[0])
-    await waitFor(
-      async () => (await refused(1)) === 0 && (servers.get(ports[0])?.clients.size ?? 0) > 0,
-      soon
-    )
+    await waitFor(async () => (await refused(1)) === 0 && (servers.get(ports[0])?.clients.size ?? 0) > 0, {
+      ...soon,
+      what: 'a socket at the server that was restarted'
+    })
     await stop(ports[1])
     expect(await refused(20)).toBe(0)
   }
