@@ -115,7 +115,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   const sessionCookie = sessionCookieName(config.BASE_URL)
   const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS, sessionCookie }
   serveSockets(app, hub, connectOptions)
-  serveStreams(app, hub, connectOptions)
+  const ownHandlers = serveStreams(app, hub, connectOptions)
   const live = viewOf(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
@@ -172,6 +172,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
       takesKeysInQuery: takesKeysInQuery(config.API_DIALECT)
     }),
     addressOf,
+    ownHandlers,
     sessionCookie,
     openSpool: () => openNamelessNow(config),
     log,

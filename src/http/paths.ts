@@ -105,3 +105,6 @@ function buildMatch<R extends Route>(leaf: Leaf<R>, values: readonly string[]) {
 
 /** Removes the slashes of clients that join a path to a base URL with a slash at its end. */
 export const removeRepeatedSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')
+
+/** Removes the slashes at the end of a path. */
+export const removeLastSlashes = (path: string): string => path.replace(/\/+$/, '')

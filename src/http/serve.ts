@@ -21,7 +21,7 @@ import {
 } from './exchange.ts'
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
-import { compilePaths, removeRepeatedSlashes } from './paths.ts'
+import { compilePaths, removeLastSlashes, removeRepeatedSlashes } from './paths.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { Admitted, Received, Reply, Request, Route } from './route.ts'
 
@@ -39,6 +39,11 @@ export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContex
   readonly takesKeyInQuery?: (route: R, isSafe: boolean) => boolean
   /** The beginning of paths that are redirected to the same one without a slash at its end. */
   readonly trimsBelow?: string
+  /**
+   * Handlers that the app has for paths of routes, by method and path: `GET /api/live/nowplaying/sse`. Here they get
+   * requests with repeated slashes or one at the end.
+   */
+  readonly ownHandlers?: ReadonlyMap<string, RequestHandler>
   /** The name of the cookie with a session; without it there are no sessions. */
   readonly sessionCookie?: string
   /** Origins that may read responses, or `*`. */
@@ -50,6 +55,9 @@ export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContex
   /** For admission and handler together. */
   readonly handlerTimeoutMs?: number
 }
+
+/** A handler of uWebSockets.js. */
+export type RequestHandler = (res: HttpResponse, req: HttpRequest) => void
 
 /** What a request asks for. */
 interface Target<R extends Route> {
@@ -73,7 +81,7 @@ export function serveRoutes<R extends Route>(
 ): void {
   const { admit, addressOf, log, openSpool, groupOf = () => noGroup } = options
   const { isDraining = () => false, inFlight = { count: 0 } } = options
-  const { sessionCookie = '', takesKeyInQuery = () => false, trimsBelow } = options
+  const { sessionCookie = '', takesKeyInQuery = () => false, trimsBelow, ownHandlers } = options
   const server = { log, isDraining, inFlight, slowLog: options.slowLog, renderError: options.renderError }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
@@ -118,19 +126,18 @@ export function serveRoutes<R extends Route>(
     }
   })
 
-  /** Finds the route of a path with a slash too many at its end. */
-  function matchWithoutSlash(path: string) {
-    const isTrimmed = trimsBelow !== undefined && path.startsWith(trimsBelow) && path.endsWith('/')
-    return isTrimmed ? match(path.replace(/\/+$/, '')) : null
-  }
+  /** Removes a slash too many at the end of a path. */
+  const trim = (path: string) =>
+    trimsBelow !== undefined && path.startsWith(trimsBelow) ? removeLastSlashes(path) : path
 
-  /** Returns null for a request that was answered: a preflight, or a path that is redirected. */
+  /** Returns null for a request that was answered or given to its own handler. */
   function findTarget(exchange: Exchange, req: HttpRequest): Target<R> | null {
     const { method, path: sent } = exchange.head
     const asSent = match(sent)
     const path = asSent === null ? removeRepeatedSlashes(sent) : sent
     const exact = path === sent ? asSent : match(path)
-    const found = exact ?? matchWithoutSlash(sent)
+    const trimmed = exact === null ? trim(path) : path
+    const found = exact ?? match(trimmed)
     if (found === null) throw new ApiError('not-found')
     exchange.allow = found.allow
     const [{ responseHeaders } = {}] = found.methods.values()
@@ -140,21 +147,27 @@ export function serveRoutes<R extends Route>(
       sendEmpty(exchange, [...preflightHeaders, ...own])
       return null
     }
-    if (exact === null) {
-      exchange.body = dropBody(exchange.res, req)
-      const search = req.getQuery() ?? ''
-      const location = `${path.replace(/\/+$/, '')}${search === '' ? '' : `?${search}`}`
-      sendReply(exchange, { status: 308, headers: { Location: location } }, false)
+    const ownHandler = trimmed === sent ? undefined : ownHandlers?.get(`${method} ${trimmed}`)
+    if (ownHandler !== undefined) {
+      ownHandler(exchange.res, req)
       return null
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
+    const isKeyed = route?.access !== 'public'
+    const isSafe = (method === 'GET' || method === 'HEAD') && !route?.changes
+    // Widgets and plugins read with repeated slashes. An empty id of an operator must not reach another record.
+    const hasEmptyPart = removeLastSlashes(sent) !== removeLastSlashes(path)
+    if (hasEmptyPart && route !== undefined && (isKeyed || !isSafe)) throw new ApiError('not-found')
+    if (exact === null) {
+      exchange.body = dropBody(exchange.res, req)
+      const search = req.getQuery() ?? ''
+      const location = `${trimmed}${search === '' ? '' : `?${search}`}`
+      sendReply(exchange, { status: 308, headers: { Location: location } }, false)
+      return null
+    }
     if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
       throw new ApiError('method-not-allowed')
     exchange.group = groups.get(route) ?? noGroup
-    const isKeyed = route.access !== 'public'
-    const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
-    // Widgets and plugins read with repeated slashes. An empty id of an operator must not reach another record.
-    if (path !== sent && (isKeyed || !isSafe)) throw new ApiError('not-found')
     return { route, path, params: found.params, isSafe, isKeyed }
   }
 

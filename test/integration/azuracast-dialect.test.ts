@@ -624,7 +624,11 @@ test('a slash at the end of a path is redirected, with the query', async ({ sql,
     '/api/admin/stations'
   ])
   expect(await send('/api/nothing/')).toEqual([404, null])
-  expect(await send('//api/status/')).toEqual([404, null])
+  expect(await send('//api/status/')).toEqual([308, '/api/status'])
+  expect(await send('///api//nowplaying//?a=1')).toEqual([308, '/api/nowplaying?a=1'])
+  expect(await send('//evil.example/')).toEqual([404, null])
+  expect(await send('/api/admin//stations/')).toEqual([404, null])
+  expect(await send('//api/status/', { method: 'POST', body: '{}' })).toEqual([308, '/api/status'])
   expect(await send('/api/status/', { method: 'OPTIONS' })).toEqual([204, null])
   const key = await makeKey(['administer all'])
   const { status } = await fetch(`${address}/api/admin/custom_fields/`, {

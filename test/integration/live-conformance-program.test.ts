@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
-import { connectBy, openWebSocket, transports } from '../support/live-ways.ts'
+import { allWays, connectBy, livePath, openWebSocket, transports } from '../support/live-ways.ts'
 import { startPlaying } from '../support/playing.ts'
 
 // Acceptance check 21, from the clock to the widget.
@@ -26,6 +26,33 @@ test('the same track twice in a row is a change on every transport', async ({ pr
       expect(second.np.now_playing.elapsed).toBeLessThanOrEqual(1)
     })
   )
+})
+
+test.for<[string, (path: string) => string]>([
+  ['two slashes at the beginning', path => `/${path}`],
+  ['two slashes inside', path => path.replace('/live', '//live')],
+  ['a slash at the end', path => `${path}/`],
+  ['all of them', path => `/${path.replaceAll('/', '//')}//`]
+])('a live path may have %s', async ([, respell], { program }) => {
+  const { id } = await startPlaying(program)
+  const message = { subs: { [`station:${id}`]: { recover: true } } }
+  const { baseUrl } = program
+  for (const way of allWays) {
+    const { connect } = await connectBy(way, { baseUrl, message, respell })
+    expect(Object.keys(connect.subs ?? {})).toEqual([`station:${id}`])
+  }
+  const refused = await fetch(baseUrl + respell(`${livePath}/websocket`))
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toMatchObject({ message: 'This path accepts only WebSocket connections.' })
+  const poll = await fetch(`${baseUrl}${respell(`/api/nowplaying/${id}`)}?wait=1`)
+  expect(poll.headers.get('x-cuewire-offset')).toMatch(/^\d+$/)
+  // What is no live path stays unknown, also for a WebSocket.
+  const elsewhere = openWebSocket({
+    baseUrl,
+    message,
+    respell: path => respell(path.replace('live', 'dead'))
+  })
+  expect(await elsewhere.ended).toMatchObject({ status: 404 })
 })
 
 test('a jingle does not change the song, and announces the start of the next one', async ({ program }) => {

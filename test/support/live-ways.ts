@@ -13,6 +13,8 @@ export interface Wish {
   /** Additional query parameters, such as `delay=2`. */
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Changes the path before it is sent. */
+  readonly respell?: (path: string) => string
 }
 
 /** One client, closed when the test ends. */
@@ -72,12 +74,13 @@ export async function connectBy(way: Way, wish: Wish) {
 
 const textOf = (message: unknown) => (typeof message === 'string' ? message : JSON.stringify(message))
 
-function addressOf(path: string, { baseUrl, query }: Wish, cfConnect?: unknown): string {
+function addressOf(path: string, { baseUrl, query, respell }: Wish, cfConnect?: unknown): string {
   const parts = [
     ...(cfConnect === undefined ? [] : [`cf_connect=${encodeURIComponent(textOf(cfConnect))}`]),
     ...(query === undefined ? [] : [query])
   ]
-  return `${baseUrl}${livePath}/${path}${parts.length === 0 ? '' : `?${parts.join('&')}`}`
+  const whole = `${livePath}/${path}`
+  return `${baseUrl}${respell?.(whole) ?? whole}${parts.length === 0 ? '' : `?${parts.join('&')}`}`
 }
 
 /** A WebSocket that sends `message` first, or nothing if it is null. The raw socket is for later frames. */

@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { collectBody, closeAmbiguous, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
+import type { RequestHandler } from '../../http/serve.ts'
 import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
 import { decodeText } from '../../platform/text/json-body.ts'
 import type { Frame } from '../frames.ts'
@@ -33,14 +34,29 @@ const bodyTimeoutMs = 6_000
 /** A connection with more unsent bytes is closed at once. One that becomes writable has at most this much. */
 const comfortableBytes = 64 * 1024
 
-/** Serves the live protocol as SSE and as lines. Must be called before the other HTTP routes. */
-export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
+/**
+ * Serves the live protocol as SSE and as lines. Must be called before the other HTTP routes. Returns the handlers by
+ * method and path.
+ */
+export function serveStreams(
+  app: TemplatedApp,
+  hub: Hub,
+  handshake: HandshakeOptions
+): ReadonlyMap<string, RequestHandler> {
   type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest) => void
   const beginWithoutBody: Begin = (res, _req, kind, request) => open(res, kind, request, '')
 
-  app.get(eventsPath, (res, req) => answer(res, req, 'sse', beginWithoutBody))
-  app.post(eventsPath, (res, req) => answer(res, req, 'sse', beginWithBody))
-  app.post(streamPath, (res, req) => answer(res, req, 'http_stream', beginWithBody))
+  const getEvents: RequestHandler = (res, req) => answer(res, req, 'sse', beginWithoutBody)
+  const postEvents: RequestHandler = (res, req) => answer(res, req, 'sse', beginWithBody)
+  const postLines: RequestHandler = (res, req) => answer(res, req, 'http_stream', beginWithBody)
+  app.get(eventsPath, getEvents)
+  app.post(eventsPath, postEvents)
+  app.post(streamPath, postLines)
+  return new Map([
+    [`GET ${eventsPath}`, getEvents],
+    [`POST ${eventsPath}`, postEvents],
+    [`POST ${streamPath}`, postLines]
+  ])
 
   /** An exception in a handler would end the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {

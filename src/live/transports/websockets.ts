@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
 import { closeAmbiguous } from '../../http/body.ts'
+import { removeLastSlashes, removeRepeatedSlashes } from '../../http/paths.ts'
 import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
@@ -35,14 +36,19 @@ const maxBackpressure = 2 * 1024 * 1024
 
 /** Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app`. */
 export function serveSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
-  app.ws<SocketData>(socketPath, {
+  app.ws<SocketData>('/*', {
     // uWebSockets.js closes longer frames without a code, so the limit of the protocol is lower.
     maxPayloadLength: 4 * maxMessageBytes,
     maxBackpressure,
     // Clients answer a ping every 25 seconds. uWebSockets.js counts in steps of 4 seconds: 32 to 36.
     idleTimeout: 36,
     sendPingsAutomatically: false,
-    upgrade: (res, req, context) => upgrade(res, req, context, handshake),
+    // A client follows no redirect to the path without repeated slashes or one at its end.
+    upgrade: (res, req, context) => {
+      const path = removeLastSlashes(removeRepeatedSlashes(req.getUrl()))
+      if (path === socketPath) upgrade(res, req, context, handshake)
+      else req.setYield(true)
+    },
     open: ws => {
       const { connection } = ws.getUserData()
       const { pending } = connection
