@@ -6,7 +6,11 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
+import { describeCopyError } from '../../src/commands/import/take-in.ts'
+import { FileExistsError } from '../../src/library/storage/file-store.ts'
+import { openLocalFiles } from '../../src/library/storage/local-files.ts'
 import { checkLocal, measureLocal } from '../../src/library/storage/local.ts'
+import { toCallerError } from '../../src/library/uploads/media-store.ts'
 import { resolveInside } from '../../src/platform/runtime/contained-files.ts'
 import { startChurn } from '../support/churn.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -172,3 +176,17 @@ async function asOrdinaryUser(action: () => Promise<void>): Promise<void> {
     process.seteuid?.(0)
   }
 }
+
+test('a name that the file system cannot store is no path that leads out of the folder', async () => {
+  await using folder = await openTempFolder()
+  const files = openLocalFiles(folder.path)
+  const path = `${'x'.repeat(252)}.mp3`
+  expect(await files.stat(path)).toBeNull()
+  const source = join(folder.path, 'source')
+  await writeFile(source, 'x')
+  const error = await files.put(source, path, 'token').catch((thrown: unknown) => thrown)
+  expect(describeCopyError(error)).toBe('its name is too long for the media storage')
+  expect(toCallerError(error)).toMatchObject({ message: 'path is too long for the media storage.' })
+  await writeFile(join(folder.path, 'file'), '')
+  await expect(files.put(source, 'file/x', 'token')).rejects.toThrow(FileExistsError)
+})

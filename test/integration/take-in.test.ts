@@ -121,6 +121,22 @@ test('files of one name from several folders are several songs, and no file is r
   expect(await readFile(join(media, 'Music', 'a.mp3'), 'utf8')).toBe('by hand')
 })
 
+test('a name of 255 bytes that is taken is shortened by whole characters', async ({
+  sql,
+  redisUrl,
+  databaseUrl
+}) => {
+  const { add, music, paths } = await open({ sql, redisUrl, databaseUrl })
+  const name = `${'\u00FC'.repeat(125)}x.mp3`
+  const other = join(await scratchFolder(), 'Music')
+  await mkdir(other)
+  for (const [index, folder] of [music, other].entries())
+    await writeFile(join(folder, name), mp3({ TIT2: `Long ${index}` }, 90 + index))
+  expect(await add(music, other)).toMatchObject({ code: 0, stderr: '' })
+  const shortened = `Music/${'\u00FC'.repeat(123)} (2).mp3`
+  expect(await paths()).toEqual(expect.arrayContaining([`Music/${name}`, shortened]))
+})
+
 test('two commands at the same time take in each file once, and mix none up', async ({
   sql,
   redisUrl,

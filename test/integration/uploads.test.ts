@@ -266,6 +266,21 @@ async function limitStorage(
   return location?.id ?? 0
 }
 
+test('a name of 255 bytes is stored, whose other form would be longer', async ({ sql, redisUrl }) => {
+  const { askJson, songs, media } = await serveUploads(sql, redisUrl)
+  const path = `${'\u00E9'.repeat(125)}x.mp3`
+  const file = mp3({ TIT2: 'Long' }).toString('base64')
+  const { status, body } = await askJson('POST', '/files', { path, file })
+  expect({ status, path: body.path }).toEqual({ status: 200, path })
+  expect(await readdir(media)).toEqual([path])
+  const renamed = await askJson('PUT', '/files/rename', {
+    file: path,
+    newPath: `${'\u00E8'.repeat(125)}y.mp3`
+  })
+  expect(renamed.status).toBe(200)
+  expect((await songs()).map(song => song.path)).toEqual([`${'\u00E8'.repeat(125)}y.mp3`])
+})
+
 test('the quota counts uploads in flight, and holds when it is reached in the middle', async ({
   sql,
   redisUrl

@@ -6,7 +6,7 @@ import { storedPath } from '../../library/storage/media-folder.ts'
 import { isMoving, lockFiles, moveFile } from '../../library/uploads/file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../library/uploads/media-store.ts'
 import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
-import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
+import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -42,7 +42,7 @@ export async function findSongFile({ media, song }: SongInStore): Promise<string
     return (await findFile(media.files, file))?.path ?? null
   } catch (error) {
     // Imports store any path.
-    if (error instanceof OutsideRootsError || codeOf(error) === 'ENAMETOOLONG') return null
+    if (error instanceof OutsideRootsError) return null
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, parse, relative } from 'node:path'
+import { basename, dirname, relative } from 'node:path'
 
 import { describeFileError } from '../../library/media/scan.ts'
 import { StorageFault } from '../../library/storage/fault.ts'
@@ -10,6 +10,7 @@ import { storedPath } from '../../library/storage/media-folder.ts'
 import { formatSize } from '../../library/storage/size.ts'
 import { beginMove, endMove, isMoving } from '../../library/uploads/file-moves.ts'
 import type { MediaStore } from '../../library/uploads/media-store.ts'
+import { numberPath } from '../../model/songs/library-path.ts'
 import { isInsideRoots, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { ApiError, codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import { reasonOf } from '../../platform/runtime/store-errors.ts'
@@ -153,6 +154,7 @@ export function describeCopyError(error: unknown): string {
     throw new OperatorError(`the media storage cannot be used: ${error.message}`, { cause: error })
   if (['ENOSPC', 'EDQUOT', 'EROFS'].includes(codeOf(error)))
     throw new OperatorError(`the media storage cannot be written: ${reasonOf(error)}`, { cause: error })
+  if (codeOf(error) === 'ENAMETOOLONG') return 'its name is too long for the media storage'
   if (error instanceof FileExistsError)
     return `a file or folder is in the way in the media storage: ${error.message}`
   if (error instanceof OutsideRootsError || error instanceof ApiError) return error.message
@@ -183,9 +185,8 @@ async function claimTarget(
   wanted: string,
   source: StoredFile
 ): Promise<{ readonly path: string; readonly isThere: boolean }> {
-  const { dir, name, ext } = parse(wanted)
   for (let n = 1; n <= maxTargets; n += 1) {
-    const to = n === 1 ? wanted : join(dir, `${name} (${n})${ext}`)
+    const to = n === 1 ? wanted : numberPath(wanted, n)
     try {
       await beginMove(sql, media, { mediaId: song.id, stationId, from: song.path, to }, async tx => {
         if ((await findStoredSongs(tx, stationId, [to])).size > 0 || (await isMoving(tx, media, to)))

@@ -14,7 +14,13 @@ export function openLocalFiles(folder: string): FileStore {
   const locate = async (path: string): Promise<string> => {
     const real = await resolveInside(join(folder, path), [folder])
     if (real !== null) return real
-    throw (await isBelowFile(join(folder, path))) ? new FileExistsError(path) : new OutsideRootsError(path)
+    const error = await stat(join(folder, path)).then(
+      () => null,
+      (thrown: unknown) => thrown
+    )
+    if (codeOf(error) === 'ENAMETOOLONG') throw error
+    // A parent of the path is a file.
+    throw codeOf(error) === 'ENOTDIR' ? new FileExistsError(path) : new OutsideRootsError(path)
   }
   const prepare = async (path: string): Promise<string> => {
     const file = await locate(path)
@@ -48,7 +54,7 @@ export function openLocalFiles(folder: string): FileStore {
       if (stored === null) throw new Error('the stored file vanished')
       return stored
     },
-    stat: async path => describe(await locate(path)),
+    stat: async path => locate(path).then(describe, ignoreMissing),
     read: async (path, offset, length) => {
       await using handle = await openInside(await locate(path), [folder])
       const piece = Buffer.allocUnsafe(length)
@@ -95,20 +101,12 @@ async function describe(file: string): Promise<StoredFile | null> {
   return stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) } : null
 }
 
-/** Whether a parent of the path is a file. */
-async function isBelowFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => false,
-    (error: unknown) => codeOf(error) === 'ENOTDIR'
-  )
-}
-
 async function sync(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()
 }
 
 function ignoreMissing(error: unknown): null {
-  if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null
+  if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(error))) return null
   throw error
 }

@@ -116,6 +116,8 @@ export function toCallerError(error: unknown, field = 'path', contentField = fie
     )
   if (error instanceof OutsideRootsError)
     return ApiError.ofFields([fieldError(field, 'invalid_format', 'leads out of the media folder.')])
+  if (codeOf(error) === 'ENAMETOOLONG')
+    return ApiError.ofFields([fieldError(field, 'invalid_format', 'is too long for the media storage.')])
   return fullCodes.has(codeOf(error))
     ? ApiError.ofFields(
         [fieldError(contentField, 'storage_full', 'cannot be stored: the disk is full.')],

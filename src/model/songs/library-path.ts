@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 
 import { isWebUrl, parseUrl } from '../../platform/outbound/networks.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
+import { maxNameBytes } from '../../platform/text/name-key.ts'
 
 /** A normalized path or URL, or what is wrong with it. */
 export type PathOrProblem = { readonly path: string } | { readonly problem: string }
@@ -28,7 +29,24 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Path
   return { path }
 }
 
-const maxNameBytes = 255
+const characters = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/**
+ * Returns the path with a number after the name of its file, `a (2).mp3`, for one that is taken. The name is shortened by
+ * whole characters to what a file system can store.
+ */
+export function numberPath(path: string, number: number): string {
+  const { dir, name, ext } = posix.parse(path)
+  const end = ` (${number})${ext}`
+  let room = maxNameBytes - Buffer.byteLength(end)
+  let kept = ''
+  for (const { segment } of characters.segment(name)) {
+    room -= Buffer.byteLength(segment)
+    if (room < 0) break
+    kept += segment
+  }
+  return posix.join(dir, kept.trimEnd() + end)
+}
 
 /** Parses the path of a file that is to be stored: relative to the media folder, without hidden names. */
 export function parseUploadPath(text: string): PathOrProblem {

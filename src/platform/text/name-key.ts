@@ -7,14 +7,23 @@
 /** The key of a name or path. */
 export const nameKey = (name: string): string => name.normalize('NFC')
 
+/** The most bytes of the name of a file or folder, on all common file systems. */
+export const maxNameBytes = 255
+
 /** Beyond this number of parts with several forms, only whole paths are tried. */
 const maxVariedParts = 3
 
 /**
  * The forms in which a storage may have a path, each once, as given first. Parts of the path may have different forms:
- * a folder from a keyboard, a file from macOS. A path without accents has one form.
+ * a folder from a keyboard, a file from macOS. A path without accents has one form. Forms whose names are too long for
+ * a file system are left out.
  */
 export function nameForms(path: string): string[] {
+  const isStorable = (form: string) => form.split('/').every(name => Buffer.byteLength(name) <= maxNameBytes)
+  return listForms(path).filter(form => form === path || isStorable(form))
+}
+
+function listForms(path: string): string[] {
   const parts = path.split('/')
   const forms = parts.map(part => [...new Set([part, part.normalize('NFC'), part.normalize('NFD')])])
   const varied = forms.filter(({ length }) => length > 1).length

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseLibraryPath } from '../../../../src/model/songs/library-path.ts'
+import { numberPath, parseLibraryPath } from '../../../../src/model/songs/library-path.ts'
 
 test.for<[text: string, folder: string | null, path: string]>([
   ['a.mp3', null, 'a.mp3'],
@@ -34,4 +34,20 @@ test.for<[text: string, folder: string | null]>([
   ['x'.repeat(2_001), null]
 ])('%j with the folder %j names no song', ([text, folder]) => {
   expect(parseLibraryPath(text, folder)).toHaveProperty('problem')
+})
+
+test.for<[path: string, name: string]>([
+  ['a/b.mp3', 'a/b (2).mp3'],
+  ['b', 'b (2)'],
+  [`a/${'x'.repeat(251)}.mp3`, `a/${'x'.repeat(247)} (2).mp3`],
+  // Neither a code unit, a code point, a mark nor a joined emoji is cut off.
+  [`${'ü'.repeat(125)}x.mp3`, `${'ü'.repeat(123)} (2).mp3`],
+  [`${'x'.repeat(247)}👩‍🚀.mp3`, `${'x'.repeat(247)} (2).mp3`],
+  [`${'x'.repeat(240)}👩‍🚀.mp3`, `${'x'.repeat(240)} (2).mp3`],
+  [`${'x'.repeat(246)}u\u0308.mp3`, `${'x'.repeat(246)} (2).mp3`],
+  [`${'x'.repeat(246)} yyy.mp3`, `${'x'.repeat(246)} (2).mp3`]
+])('the file of %j with a number is %j', ([path, numbered]) => {
+  expect(numberPath(path, 2)).toBe(numbered)
+  for (const number of [2, 10, 1_000])
+    expect(Buffer.byteLength(numberPath(path, number).split('/').at(-1) ?? '')).toBeLessThanOrEqual(255)
 })

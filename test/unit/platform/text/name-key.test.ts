@@ -35,3 +35,12 @@ test('forms are few, have one key and contain the path, its NFC and its NFD', ()
     )
   )
 })
+
+test('forms with names that are too long for a file system are left out', () => {
+  const name = `${'\u00E9'.repeat(125)}x.mp3`
+  expect(nameForms(`a/${name}`)).toEqual([`a/${name}`])
+  expect(nameForms(`/${name}/e\u0301/e\u0301/e\u0301`)).toEqual([
+    `/${name}/e\u0301/e\u0301/e\u0301`,
+    `/${name}/\u00E9/\u00E9/\u00E9`
+  ])
+})
