@@ -435,7 +435,10 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await signIn(page, program.baseUrl)
       const link = page.locator(`a[href*="${document.station.shortcode}"]`)
       const card = page.locator('.card').filter({ has: link })
-      await card.locator('spark-line canvas').waitFor({ timeout: 20_000 })
+      const chart = card.locator('spark-line')
+      // Cards of other tests may be above it, and only charts near the viewport are read.
+      await chart.scrollIntoViewIfNeeded()
+      await chart.locator('canvas').waitFor({ timeout: 20_000 })
     }
   )
 
