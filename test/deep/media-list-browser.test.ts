@@ -57,13 +57,38 @@ async function openMedia(page: Page, program: Program) {
   const station = await startPlaying(program, { tracks: 1 })
   const name: string = station.document.station.shortcode
   await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
-  await page.addInitScript(`
-    window.longest = 0
-    new PerformanceObserver(list => {
-      for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration)
-    }).observe({ type: 'longtask' })`)
   await page.goto(`${program.baseUrl}/#/station/${name}/media`)
   return station
+}
+
+interface TraceEvent {
+  readonly name: string
+  readonly ph: string
+  readonly pid: number
+  readonly tid: number
+  /** The CPU time, in microseconds. */
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+/**
+ * Returns the CPU time of the longest task of the page meanwhile, in milliseconds. The time of `longtask` entries grows
+ * when other programs have the cores.
+ */
+async function measureLongestTask(page: Page, work: () => Promise<unknown>): Promise<number> {
+  const browser = page.context().browser()
+  if (browser === null) throw new Error('the page has no browser')
+  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline'] })
+  await work()
+  const trace: { traceEvents: TraceEvent[] } = JSON.parse((await browser.stopTracing()).toString())
+  const keyOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+  const mains = trace.traceEvents.filter(
+    ({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain'
+  )
+  const threads = new Set(mains.map(keyOf))
+  const tasks = trace.traceEvents.filter(each => each.name === 'RunTask' && threads.has(keyOf(each)))
+  expect(tasks.length).toBeGreaterThan(100)
+  return Math.max(...tasks.map(({ tdur = Infinity }) => tdur)) / 1_000
 }
 
 const selectedCount = (page: Page) => page.locator('.media-selection [role=status]')
@@ -82,19 +107,20 @@ describe.skipIf(whyWithout('chromium') !== null)('the list of 50,000 files', () 
     expect(await page.locator('.media-row').count()).toBeLessThan(60)
     expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
 
-    const longest = await page.evaluate<number>(`new Promise(resolve => {
-      window.longest = 0
-      const list = document.querySelector('.media-scroll')
-      let frames = 0
-      const step = () => {
-        list.scrollTop += frames < 30 ? 150 : 15_000
-        frames += 1
-        if (frames < 60) requestAnimationFrame(step)
-        else setTimeout(() => resolve(window.longest), 300)
-      }
-      requestAnimationFrame(step)
-    })`)
-    expect(longest).toBeLessThan(50)
+    const longestMs = await measureLongestTask(page, () =>
+      page.evaluate(`new Promise(resolve => {
+        const list = document.querySelector('.media-scroll')
+        let frames = 0
+        const step = () => {
+          list.scrollTop += frames < 30 ? 150 : 15_000
+          frames += 1
+          if (frames < 60) requestAnimationFrame(step)
+          else setTimeout(resolve, 300)
+        }
+        requestAnimationFrame(step)
+      })`)
+    )
+    expect(longestMs).toBeLessThan(50)
     // Pages that were scrolled past are not loaded.
     expect(requested.length).toBeLessThan(30)
     await page.locator('.media-scroll').evaluate(list => (list.scrollTop = list.scrollHeight))
