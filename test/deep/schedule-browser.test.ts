@@ -123,6 +123,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('1 schedule saved.').waitFor({ timeout: 5_000 })
     expect(performance.now() - startedMs).toBeLessThan(500 * patience)
+    await page.getByText('1 schedule saved.').waitFor({ state: 'detached', timeout: 15_000 })
     const { body } = await program.ask('GET', `${path}/playlist/${playlistId}`)
     expect(body.schedule_items).toHaveLength(1)
     release()
