@@ -53,7 +53,7 @@ async function seedViews(program: Program) {
   })
   await send('POST', `${path}/hls_streams`, { name: '/views.mp3', display_name: nasty })
   await send('POST', `${path}/remotes`, { name: nasty, url: 'https://relay.example.com/main.mp3' })
-  await send('POST', `${path}/sftp-users`, { username: 'views', password: 'correct horse' })
+  await send('POST', `${path}/sftp-users`, { username: `views_${station.id}`, password: 'correct horse' })
   await send('POST', `${path}/backend/skip`, {})
   await send('POST', '/api/v1/main/notifications', { title: nasty, body: nasty, type: 'danger' })
   await send('POST', '/api/v1/main/news', { title: nasty, body: nasty })
@@ -121,6 +121,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       for (const width of all) {
         await page.setViewportSize({ width, height: 900 })
         for (const each of new Set(await findCutTexts(page))) findings.push([path, width, 'cut', each])
+        for (const each of await findScrolling(page)) findings.push([path, width, 'scrolls', each])
       }
     }
     const songs = `/station/${name}/playlists/${playlistId}`
