@@ -278,7 +278,7 @@ test('a name of 255 bytes is stored, whose other form would be longer', async ({
     newPath: `${'\u00E8'.repeat(125)}y.mp3`
   })
   expect(renamed.status).toBe(200)
-  expect((await songs()).map(song => song.path)).toEqual([`${'\u00E8'.repeat(125)}y.mp3`])
+  expect((await songs()).map(each => each.path)).toEqual([`${'\u00E8'.repeat(125)}y.mp3`])
 })
 
 test('the quota counts uploads in flight, and holds when it is reached in the middle', async ({

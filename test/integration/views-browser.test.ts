@@ -148,5 +148,5 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       if (isDeep) await checkWidths(path, widths)
     }
     expect(findings).toEqual([])
-  }, 180_000)
+  }, 300_000)
 })

@@ -19,9 +19,10 @@ const maxVariedParts = 3
  * a file system are left out.
  */
 export function nameForms(path: string): string[] {
-  const isStorable = (form: string) => form.split('/').every(name => Buffer.byteLength(name) <= maxNameBytes)
   return listForms(path).filter(form => form === path || isStorable(form))
 }
+
+const isStorable = (path: string) => path.split('/').every(name => Buffer.byteLength(name) <= maxNameBytes)
 
 function listForms(path: string): string[] {
   const parts = path.split('/')
