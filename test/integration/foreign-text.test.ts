@@ -114,7 +114,7 @@ test.for(titles)(
           body: Buffer.concat([
             latin('{"title":"'),
             bytes,
-            latin(charset === null ? '"}' : `","_charset_": "${charset}"}`)
+            latin(charset === null ? '"}' : `","a":{"charset":"utf-16"},"_charset_": "${charset}"}`)
           ]),
           headers: type('application/json', null)
         }

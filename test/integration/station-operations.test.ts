@@ -252,6 +252,7 @@ describe('reports', () => {
       insert into song_history (station_id, song_id, artist, title, started_at_ms, ended_at_ms, unique_listeners, streamer)
       select id, md5('live'), '', live_text, ${Date.parse('2026-06-04')}, ${Date.parse('2026-06-05')}, 5, 'Anna'
       from stations where id = ${station.id}`
+    await program.sql`update stations set live_text = 'On the air' where id = ${station.id}`
     const { body, headers } = await station.ask(
       'GET',
       '/reports/soundexchange?start_date=2026-06-01&end_date=2026-06-30'

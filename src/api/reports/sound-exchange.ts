@@ -98,9 +98,10 @@ export const soundExchangeRoute = apiRoute(
         const isReported = sql`h.station_id = ${station.id} and h.is_visible
           and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
           and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}`
-        // Nothing can be reported without the name of the recording. The text for streamers without titles names none.
-        const hasTitle = sql`h.title ~ '\\S'
-          and not (h.media_id is null and h.artist = '' and h.title = ${settings.liveText})`
+        // Nothing can be reported without the name of the recording. The text for streamers without titles names none;
+        // plays from before it was changed have the default one, as a rule.
+        const hasTitle = sql`h.title ~ '\\S' and not (h.media_id is null and h.artist = ''
+          and lower(trim(h.title)) in (lower(trim(${settings.liveText})), 'live broadcast'))`
         const [untitled] = await read.rows<{ count: number }>(
           sql`select count(*)::integer as count from song_history h where ${isReported} and not (${hasTitle})`
         )

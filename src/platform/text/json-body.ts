@@ -1,7 +1,10 @@
+import { isUtf8 } from 'node:buffer'
+
 import { ApiError } from '../runtime/errors.ts'
 import { runInTimeSlices } from '../runtime/time-slices.ts'
 import { decodeForeignDocument, decodeUtf8InSlices } from './foreign-text.ts'
 import { JsonProblem, maxJsonDepth, maxJsonMembers, maxTokenLength, parseJsonInParts } from './json-parts.ts'
+import { findCharsetField } from './percent-encoding.ts'
 
 /**
  * The most values in a body, unless its route takes more. Parsing and validating this many takes some 20 ms, in which
@@ -53,10 +56,22 @@ export async function parseLargeJsonBody(
 
 /** A member `charset` or `_charset_` names the charset, as such a field of a form does. */
 function decodeForeignJson(bytes: Uint8Array, charset: string | null): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-  const named = /"(?:charset|_charset_)"\s*:\s*"([\w.:+-]{1,40})"/.exec(text)?.[1]
-  return decodeForeignDocument(bytes, '"', named ?? charset)
+  return decodeForeignDocument(bytes, '"', (isUtf8(bytes) ? null : findCharsetMember(bytes)) ?? charset)
 }
+
+/** Names of charsets are ASCII, so the other texts may be wrong here. */
+function findCharsetMember(bytes: Uint8Array): string | null {
+  if (bytes.length > largeBytes) return null
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  try {
+    const members = new Map(Object.entries(Object(JSON.parse(text))))
+    return findCharsetField({ get: name => textOf(members.get(name)) })
+  } catch {
+    return null
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
 const largeBytes = 64 * 1024
 const sliceMs = 8

@@ -116,7 +116,15 @@ test.for([
   ['', '0'],
   ['2.0', '2.0'],
   ['Track 2.0', 'Track 2'],
-  ['Aria', 'Arioso']
+  ['Aria', 'Arioso'],
+  ['Track 01', 'Song 01'],
+  ['7 Seconds', '7 Samurai'],
+  ['3 Doors', '3 Days'],
+  ['Apollo 13', 'Area 13'],
+  ['Show 2020', 'Best 2020'],
+  ['Level 42', 'Level-42'],
+  ['9/11', '9 Songs'],
+  ['7/11', '7 Eleven']
 ] as const)('%s does not become %s', ([text, cell]) => {
   expect(isSpreadsheetForm(text, cell)).toBe(false)
 })

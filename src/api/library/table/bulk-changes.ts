@@ -93,10 +93,11 @@ export function compareLine(
     playlists: { added: [] as string[], removed: [] as string[] }
   }
   const cell = line.get('playlists')
-  const isStored = cell === undefined || isKept('playlists', currentOf('playlists'), unescapeFormula(cell))
-  const parsed = isStored
-    ? { ids: row.playlistIds, problems: [] }
-    : playlistCells.parse(unescapeFormula(cell), row.playlistIds)
+  const stays = { ids: row.playlistIds, problems: [] }
+  const named = cell === undefined ? stays : playlistCells.parse(unescapeFormula(cell), row.playlistIds)
+  const isReformatted =
+    named.problems.length > 0 && isKept('playlists', currentOf('playlists'), unescapeFormula(cell ?? ''))
+  const parsed = isReformatted ? stays : named
   for (const sentence of parsed.problems) report('playlists', sentence)
   const added = parsed.ids.filter(id => !row.playlistIds.includes(id))
   // Of a cell with an unknown name it is not certain what it leaves out.

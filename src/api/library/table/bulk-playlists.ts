@@ -103,6 +103,9 @@ const keyOf = (name: string) => nameKey(normalize(name))
 
 function renderLabel(id: number, name: string, count: number): string {
   const plain = normalize(name)
-  const isPlain = count === 1 && plain === name && plain !== '' && !/[;,]|^#\d+$| #\d+$/.test(name)
+  // A spreadsheet would turn a number into one that another playlist may be named after.
+  const isNumeric = /^\P{L}*\d\P{L}*$/u.test(name)
+  const isPlain =
+    count === 1 && plain === name && plain !== '' && !isNumeric && !/[;,]|^#\d+$| #\d+$/.test(name)
   return isPlain ? name : `${plain.replace(/ ?[;,] ?/g, ' | ').trim()} #${id}`.trim()
 }

@@ -6,7 +6,9 @@ interface DateParts {
   readonly year: number | null
 }
 
-const locales = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl', 'cs', 'da', 'sv', 'nb', 'fi', 'ru', 'uk']
+const locales = 'en de fr es it nl pt ca ro pl cs sk sl hr sr bg hu el tr da sv nb fi et lv lt ru uk'.split(
+  ' '
+)
 const allMonths = Array.from({ length: 12 }, (_, index) => index + 1)
 /** By the first letters of their names: those of June and July differ in the fourth one in some languages. */
 const monthsByName = new Map<string, Set<number>>()
@@ -19,6 +21,9 @@ for (const locale of locales)
         monthsByName.set(key, (monthsByName.get(key) ?? new Set()).add(month))
     }
   }
+
+// As Excel shortens März.
+monthsByName.set('mrz', new Set([3]))
 
 function nameKey(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
@@ -84,8 +89,7 @@ function readYear(token: string | undefined): number | null | undefined {
   return /^(\d{1,2}|\d{4})$/.test(token) ? Number(token) % 100 : undefined
 }
 
-/** A name that is unknown may be that of any month. */
 function readMonths(token: string): readonly number[] {
   if (/^\d/.test(token)) return allMonths.filter(month => /^\d{1,2}$/.test(token) && month === Number(token))
-  return [...(monthsByName.get(nameKey(token)) ?? allMonths)]
+  return [...(monthsByName.get(nameKey(token)) ?? [])]
 }
