@@ -9,14 +9,19 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { parseBody, queryFilters } from '../core/parse.ts'
+import { parseBody, parseElements, queryFilters } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readSources } from './apply-unsaved.ts'
 import { isDateOrEmpty } from './schedule-items.ts'
 import { scheduleSimulationSchema } from './simulation-answer.ts'
 import { runSimulationTask } from './simulation-task.ts'
-import { findIdProblems, type UnsavedPlaylist, unsavedPlaylistsField } from './unsaved-playlists.ts'
+import {
+  findIdProblems,
+  type UnsavedPlaylist,
+  unsavedPlaylist,
+  unsavedPlaylistsField
+} from './unsaved-playlists.ts'
 
 const maxDays = 7
 
@@ -71,7 +76,11 @@ const simulateUnsaved = apiRoute('POST', path, 'view station management', {
   id: 'simulateUnsavedSchedule',
   summary: 'The same with settings of playlists that are not saved; nothing is changed',
   body: bodySchema(fields),
-  handle: (request, services) => simulate(request, services, parseBody(validator, request.body))
+  handle: async (request, services) => {
+    const body = parseBody(validator, request.body)
+    const playlists = await parseElements(unsavedPlaylist, body.playlists, 'playlists')
+    return simulate(request, services, { ...body, playlists })
+  }
 })
 
 export const scheduleSimulationRoutes = [simulateStored, simulateUnsaved]
