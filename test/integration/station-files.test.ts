@@ -342,7 +342,7 @@ describe('the table of all songs', () => {
       [
         `path,title,artist,custom_field_${short},fade_in,playlists,album`,
         ...Object.values(saved).map(
-          (cell, index) => `${index}.mp3,${cell},${cell},${cell},03. Mai,2,${album(cell)}`
+          (cell, index) => `${index}.mp3,${cell},${cell},${cell},03. Mai,2.0 #${list},${album(cell)}`
         )
       ].join('\n')
     const columns = `(fade_in, title, artist, album, custom_field_${short})`
