@@ -2,6 +2,7 @@ import { describe, expect, vi } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
 import { changeStation, createStation } from '../../src/engine/change-station.ts'
+import type { PlayoutServices } from '../../src/engine/services.ts'
 import type { Tx } from '../../src/stores/db/sql.ts'
 import { readStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
@@ -164,14 +165,16 @@ describe('a change', () => {
   })
 })
 
+const renameStation = (playout: PlayoutServices, id: number, name: string) =>
+  changeStation(playout, id, async ({ tx, mark }) => {
+    await tx`update stations set name = ${name} where id = ${id}`
+    mark(['station'])
+  })
+
 test('many changes of a station at once are all published', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const id = await seedStation(sql)
-  const rename = (name: string) =>
-    changeStation(playout, id, async ({ tx, mark }) => {
-      await tx`update stations set name = ${name} where id = ${id}`
-      mark(['station'])
-    })
+  const rename = (name: string) => renameStation(playout, id, name)
   await Promise.all(Array.from({ length: 20 }, (_, index) => rename(`Name ${index}`)))
   const [row] = await sql<{ name: string; revision: number }[]>`
     select name, revision from stations where id = ${id}`
@@ -186,11 +189,7 @@ test('a change is published without reading what is stored, unless that is of an
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const id = await seedStation(sql)
-  const rename = (name: string) =>
-    changeStation(playout, id, async ({ tx, mark }) => {
-      await tx`update stations set name = ${name} where id = ${id}`
-      mark(['station'])
-    })
+  const rename = (name: string) => renameStation(playout, id, name)
   const shownName = async () => (await readStates(playout.redis, [id]))[0]?.profile.name
   await rename('First')
   const reads = vi.spyOn(playout.redis, 'hmget')
