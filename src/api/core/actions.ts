@@ -45,31 +45,25 @@ export async function runStationAction(
   )
 }
 
+const openActionRoute =
+  <Subject>(run: (request: ApiRequest, services: ApiServices, work: Work<Subject>) => Promise<Reply>) =>
+  (
+    method: ApiRoute['method'],
+    path: string,
+    access: ApiRoute['access'],
+    { prepare, answer = ref('ActionResult'), ...declared }: Action<Subject>
+  ): ApiRoute =>
+    apiRoute(method, path, access, {
+      ...declared,
+      answer,
+      handle: async (request, services) => run(request, services, await prepare(request, services))
+    })
+
 /** A route that changes something. */
-export const actionRoute = (
-  method: ApiRoute['method'],
-  path: string,
-  access: ApiRoute['access'],
-  { prepare, answer = ref('ActionResult'), ...declared }: Action<Tx>
-): ApiRoute =>
-  apiRoute(method, path, access, {
-    ...declared,
-    answer,
-    handle: async (request, services) => runAction(request, services, await prepare(request, services))
-  })
+export const actionRoute = openActionRoute(runAction)
 
 /** A route that changes what its station shows. */
-export const stationActionRoute = (
-  method: ApiRoute['method'],
-  path: string,
-  access: ApiRoute['access'],
-  { prepare, answer = ref('ActionResult'), ...declared }: Action<StationChange>
-): ApiRoute =>
-  apiRoute(method, path, access, {
-    ...declared,
-    answer,
-    handle: async (request, services) => runStationAction(request, services, await prepare(request, services))
-  })
+export const stationActionRoute = openActionRoute(runStationAction)
 
 async function recordResult(tx: Tx, request: ApiRequest, result: ActionResult): Promise<ActionResult> {
   for (const entry of result.audit) await recordAudit(tx, request, entry)
