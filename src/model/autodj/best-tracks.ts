@@ -1,6 +1,6 @@
 import type { AvoidedKeys, Tier } from './duplicates.ts'
 import { airtimeMs } from './durations.ts'
-import { valueAt, type Tracks } from './tracks.ts'
+import type { Tracks } from './tracks.ts'
 
 export interface TrackQuery {
   readonly tracks: Tracks
@@ -26,39 +26,36 @@ export function findBestTracks(query: TrackQuery) {
   let considered = 0
   for (let index = 0; index < ids.length; index++) {
     if (!query.includes(index)) continue
-    if (maxAirtimeMs !== Infinity && airtimeMs(valueAt(durations, index)) > maxAirtimeMs) continue
+    if (maxAirtimeMs !== Infinity && airtimeMs(durations[index] ?? 0) > maxAirtimeMs) continue
     considered++
-    const song = valueAt(songs, index)
+    const song = songs[index] ?? 0
     const songHeard = recent.songs.get(song)
-    const heardMs = Math.max(valueAt(lastAired, index), songHeard ?? 0)
-    keepBetter(query, best.repeat, index, heardMs)
-    if (avoided.includes(song) || rejected.has(valueAt(ids, index))) {
+    const heardMs = Math.max(lastAired[index] ?? 0, songHeard ?? 0)
+    const orderKey = query.orderKey(index)
+    keepBetter(best.repeat, index, heardMs, orderKey)
+    if (avoided.includes(song) || (rejected.size > 0 && rejected.has(ids[index] ?? 0))) {
       skipped.song++
       continue
     }
-    keepBetter(query, best[3], index, heardMs)
+    keepBetter(best[3], index, heardMs, orderKey)
     if (songHeard !== undefined) {
       skipped.song++
       continue
     }
-    const title = valueAt(titles, index)
+    const title = titles[index] ?? 0
     if (title !== 0 && recent.titles.get(title) !== undefined) {
       skipped.title++
       continue
     }
     let artistMs = -Infinity
-    for (
-      let each = index === 0 ? 0 : valueAt(artistsEnd, index - 1);
-      each < valueAt(artistsEnd, index);
-      each++
-    )
-      artistMs = Math.max(artistMs, recent.artists.get(valueAt(artists, each)) ?? -Infinity)
+    for (let each = index === 0 ? 0 : (artistsEnd[index - 1] ?? 0); each < (artistsEnd[index] ?? 0); each++)
+      artistMs = Math.max(artistMs, recent.artists.get(artists[each] ?? 0) ?? -Infinity)
     if (artistMs === -Infinity) {
-      keepBetter(query, best[1], index, 0)
+      keepBetter(best[1], index, 0, orderKey)
       continue
     }
     skipped.artist++
-    keepBetter(query, best[2], index, artistMs)
+    keepBetter(best[2], index, artistMs, orderKey)
   }
   const byTier: Record<Tier, number> = { 1: best[1].index, 2: best[2].index, 3: best[3].index }
   return { byTier, repeat: best.repeat.index, considered, skipped }
@@ -67,21 +64,14 @@ export function findBestTracks(query: TrackQuery) {
 interface BestTrack {
   index: number
   heardMs: number
-  /** Null until it is needed. */
-  orderKey: number | null
+  orderKey: number
 }
 
-const noTrack = (): BestTrack => ({ index: -1, heardMs: Infinity, orderKey: null })
+const noTrack = (): BestTrack => ({ index: -1, heardMs: Infinity, orderKey: Infinity })
 
 /** Prefers the track that was heard longest ago, then the lowest order key. */
-function keepBetter(query: TrackQuery, best: BestTrack, index: number, heardMs: number): void {
-  if (heardMs > best.heardMs) return
-  let orderKey: number | null = null
-  if (heardMs === best.heardMs) {
-    orderKey = query.orderKey(index)
-    best.orderKey ??= query.orderKey(best.index)
-    if (orderKey >= best.orderKey) return
-  }
+function keepBetter(best: BestTrack, index: number, heardMs: number, orderKey: number): void {
+  if (heardMs > best.heardMs || (heardMs === best.heardMs && orderKey >= best.orderKey)) return
   best.index = index
   best.heardMs = heardMs
   best.orderKey = orderKey

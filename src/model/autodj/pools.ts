@@ -34,10 +34,10 @@ export function findPools(
   if (order === 'random')
     return [{ pass: null, seed: randomSeed, includes: index => countsInPass(playlist, index) }]
   const { current, usedIn } = findPasses(playlist, slot)
-  const rest = { pass: current, seed: current, includes: (index: number) => valueAt(usedIn, index) < current }
+  const rest = { pass: current, seed: current, includes: (index: number) => (usedIn[index] ?? 0) < current }
   if (order === 'sequential') return [rest]
   const next = current + 1
-  return [rest, { pass: next, seed: next, includes: index => valueAt(usedIn, index) === current }]
+  return [rest, { pass: next, seed: next, includes: index => (usedIn[index] ?? 0) === current }]
 }
 
 /** The index of the first track of a pool in playlist order; -1 if the pool is empty. */
@@ -103,9 +103,10 @@ function findPasses(playlist: Playlist, { rowsBefore }: QueuedTracks) {
     if (index >= 0) usedIn[index] = Math.max(valueAt(usedIn, index), row.pass)
   }
   let least = everyPass
+  const duplicates = playlist.order === 'sequential' ? null : tracks.duplicates
   for (let index = 0; index < usedIn.length; index++) {
-    if (!countsInPass(playlist, index)) usedIn[index] = everyPass
-    least = Math.min(least, valueAt(usedIn, index))
+    if (duplicates?.[index]) usedIn[index] = everyPass
+    least = Math.min(least, usedIn[index] ?? 0)
   }
   return { current: Math.max(pass, least === everyPass ? 0 : least + 1), usedIn }
 }
@@ -147,7 +148,7 @@ function findBatchPass(playlist: Playlist, slot: Slot) {
   const { pass, tracks } = playlist
   const { current, usedIn } = findPasses(playlist, slot)
   const hasBegun = tracks.ids.length > maxBatchRows && usedIn.includes(current)
-  if (hasBegun) return { pass: current, includes: (index: number) => valueAt(usedIn, index) < current }
+  if (hasBegun) return { pass: current, includes: (index: number) => (usedIn[index] ?? 0) < current }
   // Every batch has a pass of its own, which identifies its rows.
   const includes = (index: number) => countsInPass(playlist, index)
   const newest = usedIn.reduce((most, each, index) => (includes(index) ? Math.max(most, each) : most), 0)
