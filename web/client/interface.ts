@@ -13,7 +13,8 @@ export type Status = 'connecting' | 'live' | 'stale' | 'offline'
 
 /**
  * - `unreachable`: no server answers; the client keeps trying.
- * - `unknown`: the station does not exist, or is private and the key or token is not valid for it; it is shown if it appears.
+ * - `unknown`: the station does not exist, or is private and the key or token is not valid for it; it is shown if
+ *   it appears.
  * - `refused`: the server refused the client for good; it does not try again.
  * - `closed`: `close()` was called.
  */

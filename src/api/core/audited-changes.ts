@@ -78,8 +78,8 @@ const maxBytes = 8_192
 const longestValue = 2_000
 
 /**
- * Changes as they are stored: without secrets in texts, and shortened until all together take at most 8 KiB. A shortened
- * value is text that ends with `…`.
+ * Returns changes as they are stored: secrets in texts are redacted, and values are shortened until all together
+ * take at most 8 KiB. A shortened value is text that ends with `…`.
  */
 export function storedChanges(changes: AuditedChanges): AuditedChanges {
   const redacted = mapValues(changes, redact)

@@ -187,8 +187,9 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
         delta_negative = x.lost, listeners_peak = x.peak, unique_listeners = x."unique", counts_offset = x.at
       from new_plays x where h.id = x.id and h.station_id = x.station and h.counts_offset < x.at
     ), unreported as (
-      -- Plays that began and ended between two commits to Redis, which therefore had no reports; 1,000 at most. An array of ids, and an order that
-      -- only one index has: with a join, Postgres expects so many plays that it reads the whole history.
+      -- Plays that began and ended between two commits to Redis, which therefore had no reports; 1,000 at most.
+      -- An array of ids, and an order that only one index has: with a join, Postgres expects so many plays that
+      -- it reads the whole history.
       update song_history h set (listeners_start, listeners_end, listeners_peak) = (
         select x."end", x."end", x."end" from new_plays x
         where x.station = h.station_id and x.id < h.id and x.next > h.id order by x.id desc limit 1)

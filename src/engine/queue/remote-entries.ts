@@ -112,7 +112,8 @@ export async function applyChanges(
       from unnest(${added.map(({ song }) => addressSongId(song.path))}::text[],
         ${added.map(({ position }) => position)}::int[]) as new (song_id, position)
       cross join lateral (
-        -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
+        -- The limit makes Postgres look up each row. It has no statistics of rows that were just written, and
+        -- would compare each with each.
         select id from media where remote_playlist_id = ${playlist.id} and song_id = new.song_id limit 1
       ) m
       on conflict do nothing`,

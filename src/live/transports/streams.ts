@@ -145,8 +145,8 @@ const headers = {
 } as const
 
 /**
- * Writes the headers. `isForwarded`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has compressed,
- * unless the stream has an encoding.
+ * Writes the headers. `isForwarded`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has
+ * compressed, unless the stream has an encoding.
  */
 function writeHead(res: HttpResponse, kind: Kind, origin: string, isForwarded: boolean): void {
   res.writeStatus('200 OK')

@@ -66,7 +66,10 @@ export function planQueue(input: PlannerInput): QueuePlan {
   }
 }
 
-/** Plans as `planQueue` does, in steps of which each chooses at most one song: that takes milliseconds in a large library. */
+/**
+ * Plans as `planQueue` does, in steps of which each chooses at most one song: that takes milliseconds in a large
+ * library.
+ */
 export function* planQueueInSteps(input: PlannerInput): Generator<void, QueuePlan> {
   const { library, nowMs, queue } = input
   const draft = beginDraft(input)

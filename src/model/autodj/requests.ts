@@ -27,7 +27,10 @@ export function findDueRequest(slot: Slot): { picked: PendingRequest | null; log
   return picked ? { picked, log: [] } : none('too_recent')
 }
 
-/** Whether the songs directly before a slot are as many requests as the station allows in a row. Jingles do not count. */
+/**
+ * Whether the songs directly before a slot are as many requests as the station allows in a row. Jingles do not
+ * count.
+ */
 export function isRequestLimitReached({ library, rowsBefore }: Slot): boolean {
   const { consecutiveRequests: limit } = library.rules
   if (limit === 0) return false

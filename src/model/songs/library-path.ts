@@ -32,8 +32,8 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Path
 const characters = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * Returns the path with a number after the name of its file, `a (2).mp3`, for one that is taken. The name is shortened by
- * whole characters to what a file system can store.
+ * Returns the path with a number after the name of its file, `a (2).mp3`, for one that is taken. The name is
+ * shortened by whole characters to what a file system can store.
  */
 export function numberPath(path: string, number: number): string {
   const { dir, name, ext } = posix.parse(path)

@@ -27,8 +27,9 @@ export function isJsonType(contentType: string): boolean {
 
 /**
  * Parses a JSON body; undefined if it is empty. It must be UTF-8, unless a charset or null (unknown) is given: then its
- * texts are decoded one by one, also in the charset that a member names, because playouts send titles as they receive them. Throws 400 if it is not JSON, is
- * nested too deeply, has too many values, or has a field `__proto__`, which could change the prototype of a copy.
+ * texts are decoded one by one, also in the charset that a member names, because playouts send titles as they
+ * receive them. Throws 400 if it is not JSON, is nested too deeply, has too many values, or has a field
+ * `__proto__`, which could change the prototype of a copy.
  */
 export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOptions = {}): unknown {
   return parseText(charset === undefined ? decodeText(bytes) : decodeForeignJson(bytes, charset), options)

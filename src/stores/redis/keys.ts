@@ -7,7 +7,8 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:{TAG}:station:ID` hash: `position`, `state`, `counts` (see `station-store.ts`)
  * - `cuewire:{TAG}:counting:ID` hash: the listener counts of a station (see `lua/counting.lua`)
  * - `cuewire:{TAG}:identities:ID` sorted set: the identified listeners of a station, as hashes
- * - `cuewire:{TAG}:open-sessions:ID` hash: the sessions of listeners who are connected to a station (see `session-store.ts`); expires
+ * - `cuewire:{TAG}:open-sessions:ID` hash: the sessions of listeners who are connected to a station (see
+ *   `session-store.ts`); expires
  * - `cuewire:{TAG}:ended-sessions` stream: sessions that are not in Postgres; at most about 200,000
  * - `cuewire:{TAG}:positions` hash: station id -> position, for all stations of the shard; '' if deleted
  * - `cuewire:{TAG}:sequence` number of the newest change in the shard; grows strictly

@@ -16,8 +16,9 @@ const marks = [
 ] as const satisfies readonly { encoding: string; bytes: readonly number[] }[]
 
 /**
- * Finds the encoding of a file: that of its byte order mark, UTF-16 that is evident from its start, else UTF-8, else the
- * named charset if it is known and fits, else Windows-1252. Null: it is UTF-8 for the most part, which Windows-1252 would turn into other characters.
+ * Detects the encoding of a file: that of its byte order mark, UTF-16 that is evident from its start, else UTF-8,
+ * else the named charset if it is known and fits, else Windows-1252. Returns null if the file is UTF-8 for the most
+ * part, which Windows-1252 would turn into other characters.
  */
 export async function detectEncoding(path: string, charset: string | null): Promise<string | null> {
   const start = await readStart(path)

@@ -16,7 +16,10 @@ const grouped = /^[1-9]\d{0,2}([.,'\u2019 \u00A0\u202F])\d{3}(?:\1\d{3})*(?:(?!\
 const shortest = /^(0|[1-9]\d*)([.,]\d*[1-9])?$/
 const amount = /^(0|[1-9]\d*)([.,]\d\d?)?$/
 
-/** Spreadsheets keep 15 digits, and show fewer: those of `1.23E+15` or `1.23457E+15`, and 11 characters of a fraction. */
+/**
+ * Spreadsheets keep 15 digits, and show fewer: those of `1.23E+15` or `1.23457E+15`, and 11 characters of a
+ * fraction.
+ */
 const keptDigits = 15
 const shownDigits = { scientific: [3, 6, 10, keptDigits], whole: [keptDigits], fraction: [9, 10, keptDigits] }
 

@@ -174,7 +174,8 @@ export async function findMediaIds(
       select m.id, wanted.path from unnest(${paths.slice(start, start + chunk)}::text[])
         with ordinality as wanted (path, place)
       cross join lateral (
-        -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
+        -- The limit makes Postgres look up each row. It has no statistics of rows that were just written, and
+        -- would compare each with each.
         select id from media where station_id = ${stationId} and path = wanted.path and remote_playlist_id is null limit 1
       ) m
       order by wanted.place`

@@ -55,7 +55,10 @@ const ofOverlapping = (sql: Sql | Tx) => sql`filter (where m.start_next_ms is no
 /** So many tracks of a playlist are in one row, which is parsed without a pause. */
 export const tracksPerPart = 5_000
 
-/** Parses the results of `packedTracks` for the parts of a playlist, in order. `pause`: between parts, so that others have their turn. */
+/**
+ * Parses the results of `packedTracks` for the parts of a playlist, in order. `pause` runs between parts, so that
+ * other work continues.
+ */
 export async function unpackTracks(
   packed: readonly PackedTracks[],
   pause: () => Promise<void>
