@@ -183,9 +183,9 @@ async function startPoller(url: string) {
   return {
     /** The longest wait since the last call. */
     takeLongestMs: async (): Promise<number> => {
-      const answer = once(poller, 'message')
+      const response = once(poller, 'message')
       poller.send('take')
-      const [longestMs] = await answer
+      const [longestMs] = await response
       return longestMs
     },
     stop: () => void poller.kill()

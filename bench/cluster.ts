@@ -266,7 +266,7 @@ async function printPhases(
       ...seen.filter(({ lateMs }) => lateMs > mostLateMs).map(({ atMs }) => atMs)
     )
     const sent = reports.filter(({ sentAtMs }) => sentAtMs >= fromMs && sentAtMs < toMs)
-    const answered = sortAscending(sent.flatMap(({ answeredAfterMs }) => answeredAfterMs ?? []))
+    const responded = sortAscending(sent.flatMap(({ respondedAfterMs }) => respondedAfterMs ?? []))
     const commands = after.commands.map((count, index) => {
       const earlier = before.commands[index] ?? 0
       return count >= earlier ? count - earlier : count
@@ -277,9 +277,9 @@ async function printPhases(
     )
     rows.push([
       name,
-      formatNumber((answered.length * listed) / elapsedS),
-      formatNumber((sent.length - answered.length) * listed),
-      formatNumber(quantile(answered, 0.99)),
+      formatNumber((responded.length * listed) / elapsedS),
+      formatNumber((sent.length - responded.length) * listed),
+      formatNumber(quantile(responded, 0.99)),
       formatNumber(plays.length / elapsedS),
       formatNumber(median(lateness)),
       formatNumber(quantile(lateness, 0.99)),

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 import postgres from 'postgres'
 
-import { compareAnswers, type Comparison } from '../test/support/azuracast/compare.ts'
+import { compareResponses, type Comparison } from '../test/support/azuracast/compare.ts'
 import { renderDump } from '../test/support/azuracast/dump.ts'
 import { generateInstallation, type InstallationSizes } from '../test/support/azuracast/installation.ts'
 import { judgeDifferences, maxLines } from '../test/support/azuracast/known-differences.ts'
@@ -115,7 +115,7 @@ async function checkCounts(
 async function compare(started: Program, sizes: InstallationSizes): Promise<void> {
   const startedMs = performance.now()
   const program = connectToProgram(started.baseUrl, started.databaseUrl, started.dataDir)
-  const comparison = await compareAnswers(program, openWorld(sizes))
+  const comparison = await compareResponses(program, openWorld(sizes))
   await program.sql.end()
   const seconds = (performance.now() - startedMs) / 1_000
   printComparison(comparison)

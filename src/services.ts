@@ -179,10 +179,10 @@ function logNodeOutages(cluster: Cluster, log: Logger): void {
 /** Warns if Redis may evict jobs. A managed Redis may refuse to return the setting. */
 async function warnOfEviction(redis: RedisClient, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     servers.map(async server => server.config('GET', 'maxmemory-policy').catch(() => null))
   )
-  const policies = answers.flatMap(answer => (Array.isArray(answer) ? [answer[1]] : []))
+  const policies = responses.flatMap(response => (Array.isArray(response) ? [response[1]] : []))
   const policy = policies.find(each => each !== 'noeviction')
   if (policy !== undefined) log.warn({ policy }, 'redis may evict jobs: set maxmemory-policy to noeviction')
 }

@@ -34,12 +34,12 @@ export function openWaveforms(services: WaveformServices): LoopRun {
   return async signal => {
     const request = await dequeueWaveformRequest(services.sql, engineTimeMs(), leaseMs)
     if (request === null) return undefined
-    await answer(services, request, signal)
+    await respond(services, request, signal)
     return 0
   }
 }
 
-async function answer(services: WaveformServices, request: WaveformRequest, signal: AbortSignal) {
+async function respond(services: WaveformServices, request: WaveformRequest, signal: AbortSignal) {
   const { sql } = services
   try {
     const result = await make(services, request, signal)

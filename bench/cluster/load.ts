@@ -12,7 +12,7 @@ const timeoutMs = 10_000
 export interface Report {
   readonly sentAtMs: number
   /** Null: the server refused it, or did not answer. */
-  readonly answeredAfterMs: number | null
+  readonly respondedAfterMs: number | null
 }
 
 /** Sends lists of reports at a constant rate, to one server after the other. `stop` resolves when all are answered. */
@@ -32,7 +32,7 @@ export function startReports(servers: Servers, key: string, stations: number, pe
     next++
     const sentAtMs = Date.now()
     const isAccepted = await putListeners(url, key, listeners)
-    reports.push({ sentAtMs, answeredAfterMs: isAccepted ? Date.now() - sentAtMs : null })
+    reports.push({ sentAtMs, respondedAfterMs: isAccepted ? Date.now() - sentAtMs : null })
   }
 
   async function run(): Promise<void> {

@@ -76,9 +76,9 @@ const work: Record<FollowerCommand, () => unknown> = {
   list: buildList
 }
 
-process.on('message', (command: FollowerCommand) => void answer(command))
+process.on('message', (command: FollowerCommand) => void respond(command))
 
-async function answer(command: FollowerCommand): Promise<void> {
+async function respond(command: FollowerCommand): Promise<void> {
   const fromMs = performance.now()
   await work[command]()
   const { user, system } = process.cpuUsage(cpuAtBegin)

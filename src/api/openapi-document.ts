@@ -18,7 +18,7 @@ export function documentRoutes(
 
   function documentRoute(
     path: string,
-    declared: Pick<Operation, 'id' | 'summary' | 'answer' | 'contentTypes'>,
+    declared: Pick<Operation, 'id' | 'summary' | 'response' | 'contentTypes'>,
     headers: Readonly<Record<string, string>>
   ): ApiRoute {
     const operation = { tag: 'Status', unchanged: 'The entity tag matches.', ...declared }
@@ -42,7 +42,7 @@ export function documentRoutes(
   const routes: readonly ApiRoute[] = [
     documentRoute(
       '/api/openapi.json',
-      { id: 'getOpenApi', summary: 'This document', answer: { type: 'object' } },
+      { id: 'getOpenApi', summary: 'This document', response: { type: 'object' } },
       { 'Cache-Control': 'no-cache' }
     ),
     // JSON is YAML (YAML 1.2, section 1.3).
@@ -51,7 +51,7 @@ export function documentRoutes(
       {
         id: 'getOpenApiYaml',
         summary: 'This document as YAML',
-        answer: { type: 'string' },
+        response: { type: 'string' },
         contentTypes: ['text/x-yaml']
       },
       { 'Content-Type': 'text/x-yaml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' }

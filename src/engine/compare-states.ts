@@ -37,18 +37,18 @@ export function openStateComparison(services: PlayoutServices) {
   /** Chooses the shards to compare in full. `accept` stores what was read; `faults`: why shards were not. */
   async function chooseShards() {
     const faults: unknown[] = []
-    const answers = await readShardSummaries(redis)
+    const responses = await readShardSummaries(redis)
     const now = await readFactsSummary(services)
     const isContinued = facts !== null && now.identity === facts.identity && now.newest >= facts.newest
-    const isReadableShard = (shard: number) => answers[shard]?.status === 'fulfilled'
+    const isReadableShard = (shard: number) => responses[shard]?.status === 'fulfilled'
     const full = shards.filter(shard => {
-      const answer = answers[shard]
-      if (answer?.status !== 'fulfilled') return false
-      return !isContinued || shard === nextShard || !hasLostNothing(answer.value, summaries[shard])
+      const response = responses[shard]
+      if (response?.status !== 'fulfilled') return false
+      return !isContinued || shard === nextShard || !hasLostNothing(response.value, summaries[shard])
     })
-    for (const answer of answers) if (answer.status === 'rejected') faults.push(answer.reason)
+    for (const response of responses) if (response.status === 'rejected') faults.push(response.reason)
     const accept = () => {
-      summaries = answers.map(answer => (answer.status === 'fulfilled' ? answer.value : undefined))
+      summaries = responses.map(response => (response.status === 'fulfilled' ? response.value : undefined))
       facts = now
       nextShard = (nextShard + 1) % shards.length
     }

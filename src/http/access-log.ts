@@ -93,13 +93,13 @@ function observeResponse(res: HttpResponse, req: HttpRequest, { log, addressOf }
     return endWithoutBody(...given)
   }
   res.tryEnd = (part, totalSize) => {
-    const answer = tryEnd(part, totalSize)
-    if (answer[1]) {
+    const result = tryEnd(part, totalSize)
+    if (result[1]) {
       bytes = totalSize
       status ||= 200
       write()
     }
-    return answer
+    return result
   }
   res.close = () => {
     write()

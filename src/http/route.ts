@@ -81,10 +81,10 @@ export interface Reply {
   /** Called when the response is sent, streamed or as a 304. Calls `onEvicted` if the rest cannot be sent. */
   readonly longList?: (onEvicted: () => void) => Promise<LongList>
   /**
-   * Called at once. Calls `answer` when the content is known. Returns what to call if the client leaves
+   * Called at once. Calls `respond` when the content is known. Returns what to call if the client leaves
    * first.
    */
-  readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
+  readonly later?: (respond: (work: () => Reply | Promise<Reply>) => void) => () => void
 }
 
 /** One method of one path (`/api/station/:station_id/queue`), and how its requests are received. */

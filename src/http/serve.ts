@@ -206,8 +206,8 @@ export function serveRoutes<R extends Route>(
     // What a key shows is not for others, whatever the route.
     const isPersonal = isKeyed || request.apiKey !== ''
     const span = isTracing() && !isSafe ? openSpan(route, req.getHeader('traceparent')) : null
-    const run = ({ handle: answer }: Admitted, received: Received) =>
-      span === null ? answer(received) : span(async () => answer(received))
+    const run = (call: Admitted, received: Received) =>
+      span === null ? call.handle(received) : span(async () => call.handle(received))
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
     const admitted = admit(request, route)

@@ -37,8 +37,8 @@ export function openListenPermissions(mayListen: MayListen, log: Logger) {
   return {
     /** Returns the stations that the key may listen to. Never rejects: a check that fails is a refusal. */
     among: async (key: string, stationIds: readonly number[], address?: string) => {
-      const answers = await Promise.all(stationIds.map(stationId => checkCoalesced(key, stationId, address)))
-      return new Set<number>(stationIds.filter((_, index) => answers[index]))
+      const allowed = await Promise.all(stationIds.map(stationId => checkCoalesced(key, stationId, address)))
+      return new Set<number>(stationIds.filter((_, index) => allowed[index]))
     }
   }
 }

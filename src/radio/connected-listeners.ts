@@ -155,7 +155,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     if (hls.status === 'rejected') throw hls.reason
     if (hls.value === null && servers.length === 0)
       throw new ApiError('conflict', 'The station has no streaming server that is polled.')
-    const answered = [
+    const available = [
       ...results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])),
       ...(hls.value === null ? [] : [hls.value])
     ]
@@ -163,12 +163,12 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
       result.status === 'rejected' ? [describeFault(result.reason)] : []
     )
     const faults = [...new Set(sentences)]
-    if (answered.length === 0) throw new Overloaded(retryAfterSeconds, faults.join(' '))
+    if (available.length === 0) throw new Overloaded(retryAfterSeconds, faults.join(' '))
     return {
       atMs: Date.now(),
-      listeners: answered.flatMap(({ listeners }) => listeners).slice(0, maxListeners),
-      mounts: answered.flatMap(({ mounts }) => mounts),
-      problem: [...new Set([...faults, ...answered.map(({ problem }) => problem)])].filter(Boolean).join(' ')
+      listeners: available.flatMap(({ listeners }) => listeners).slice(0, maxListeners),
+      mounts: available.flatMap(({ mounts }) => mounts),
+      problem: [...new Set([...faults, ...available.map(({ problem }) => problem)])].filter(Boolean).join(' ')
     }
   }
 

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, showWhole, sights } from '../support/pictures.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
 
@@ -45,7 +45,7 @@ const otherPages = [
 /** Forms, with the name of their picture: of the playlist and of the song that were created first. */
 async function listForms({ ask }: Program, station: string) {
   const path = `/api/station/${station}`
-  const firstId = ({ body }: { body: Answer }) => Math.min(...body.map(({ id }: Answer) => id))
+  const firstId = ({ body }: { body: JsonBody }) => Math.min(...body.map(({ id }: JsonBody) => id))
   const playlist = firstId(await ask('GET', `${path}/playlists`))
   const song = firstId(await ask('GET', `${path}/files`))
   const { body: roles } = await ask('GET', '/api/admin/roles')
@@ -79,7 +79,9 @@ async function untilShown(page: Page): Promise<void> {
 
 test('screenshots of the first page and of the pages for operators', async ({ program }) => {
   await using receiver = await startWebServer()
-  receiver.answer((asked, response) => void response.writeHead(asked.url === '/broken' ? 502 : 200).end('ok'))
+  receiver.respondWith(
+    (asked, response) => void response.writeHead(asked.url === '/broken' ? 502 : 200).end('ok')
+  )
   const station = await makeNetwork(program, receiver.url)
   // Creates a history and web hook deliveries.
   for (let skipped = 0; skipped < 6; skipped++)

@@ -69,8 +69,8 @@ test('screenshots of all pages', async ({ stage }) => {
     const page = await openPictured(browser, sight)
     for (const [name, path] of Object.entries(paths)) {
       await page.setViewportSize(name === 'embed' ? frame : devices[sight.device].viewport)
-      const answer = await page.goto(`${stage.baseUrl}/public/${path}`, { waitUntil: 'networkidle' })
-      if (answer?.ok() === (name === 'missing')) throw new Error(`${path} answers ${answer?.status()}`)
+      const response = await page.goto(`${stage.baseUrl}/public/${path}`, { waitUntil: 'networkidle' })
+      if (response?.ok() === (name === 'missing')) throw new Error(`${path} answers ${response?.status()}`)
       await savePicture(page, `${name}-${sight.device}-${sight.scheme}`)
     }
     await page.context().close()

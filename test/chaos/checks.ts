@@ -135,7 +135,7 @@ async function editStations(
       const status = await ask('PUT', `/api/admin/station/${stationId}`, {
         body: { url: `https://edit.test/${number}` }
       }).then(
-        answer => answer.status,
+        response => response.status,
         () => 0
       )
       if (status === 200) return []

@@ -244,15 +244,15 @@ async function poll(following: Following, name: string, url: string): Promise<vo
       ? `?wait=${waitSeconds}&since=${known?.offset ?? 0}${known === null ? '' : `&epoch=${encodeURIComponent(known.epoch)}`}`
       : ''
   const ended = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1_000 + 5_000)])
-  let answer: { status: number; epoch: string; offset: number; text: string }
+  let response: { status: number; epoch: string; offset: number; text: string }
   try {
-    answer = await get(`${url}/api/nowplaying/${stationId}${query}`, ended)
+    response = await get(`${url}/api/nowplaying/${stationId}${query}`, ended)
   } catch {
     // The server is down; the next request goes to a random server.
     await sleep(300)
     return
   }
-  const { status, epoch, offset, text } = answer
+  const { status, epoch, offset, text } = response
   journal.count('polls')
   if (status !== 200 && status !== 304) {
     journal.note(stationId, `${name}: HTTP ${status} ${text.slice(0, 200)}`)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
 import { askPlainly } from '../support/plain-http.ts'
-import { type Answer, adminKey } from '../support/program.ts'
+import { type JsonBody, adminKey } from '../support/program.ts'
 import type { Journal } from './journal.ts'
 import {
   openRecordSet,
@@ -47,7 +47,7 @@ export interface OperatorOptions {
 
 const shortestPauseMs = 300
 const longestPauseMs = 1_100
-const answerMs = 12_000
+const responseMs = 12_000
 
 /** Starts operators, one for each kind of action. They end when the signal is aborted. */
 export function openOperators(options: OperatorOptions): Operators {
@@ -71,7 +71,11 @@ export function openOperators(options: OperatorOptions): Operators {
     readonly number: number
     readonly random: Random
     readonly station: OperatedStation
-    readonly ask: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Answer }>
+    readonly ask: (
+      method: string,
+      path: string,
+      body?: unknown
+    ) => Promise<{ status: number; body: JsonBody }>
   }
 
   const actions: Record<string, (context: ActionContext) => Promise<void>> = {
@@ -156,14 +160,14 @@ export function openOperators(options: OperatorOptions): Operators {
       gate.inFlight++
       try {
         const ask: ActionContext['ask'] = async (method, path, body) => {
-          const answer = await send([url, other], method, path, body)
-          journal.count(`answers ${answer.status}`)
+          const response = await send([url, other], method, path, body)
+          journal.count(`answers ${response.status}`)
           if (method !== 'GET') {
             journal.count('writes')
             const what = body === undefined ? '' : ` ${JSON.stringify(body)}`
-            journal.note(station.id, `${name}: ${method} ${path}${what} -> ${answer.status}`)
+            journal.note(station.id, `${name}: ${method} ${path}${what} -> ${response.status}`)
           }
-          return answer
+          return response
         }
         await action({ number, random: own, station, ask })
       } finally {
@@ -187,7 +191,7 @@ export function openOperators(options: OperatorOptions): Operators {
     acceptedAtMs,
     pause: async () => {
       gate.isPaused = true
-      const deadline = performance.now() + 2 * answerMs
+      const deadline = performance.now() + 2 * responseMs
       while (gate.inFlight > 0 && performance.now() < deadline && !signal.aborted) await sleep(50)
     },
     resume: () => {
@@ -205,18 +209,18 @@ async function send(
   method: string,
   path: string,
   body: unknown
-): Promise<{ status: number; body: Answer }> {
+): Promise<{ status: number; body: JsonBody }> {
   for (const base of [url, other]) {
     try {
-      const answer = await askPlainly(base + path, {
+      const response = await askPlainly(base + path, {
         method,
         headers: { 'Content-Type': 'application/json', 'X-API-Key': adminKey },
         body: body === undefined ? undefined : JSON.stringify(body),
-        signal: AbortSignal.timeout(answerMs),
+        signal: AbortSignal.timeout(responseMs),
         isSentOnce: method !== 'GET'
       })
-      const isJson = answer.headers['content-type']?.startsWith('application/json') === true
-      return { status: answer.status, body: isJson ? JSON.parse(answer.body.toString()) : null }
+      const isJson = response.headers['content-type']?.startsWith('application/json') === true
+      return { status: response.status, body: isJson ? JSON.parse(response.body.toString()) : null }
     } catch (error) {
       if (!isRefused(error)) break
     }
@@ -225,6 +229,6 @@ async function send(
 }
 
 /** The id of a queue row, from its link. */
-const rowIdOf = (row: Answer): string => String(row.links.self).split('/').at(-1) ?? ''
+const rowIdOf = (row: JsonBody): string => String(row.links.self).split('/').at(-1) ?? ''
 
 const isRefused = (error: unknown) => Reflect.get(Object(error), 'code') === 'ECONNREFUSED'

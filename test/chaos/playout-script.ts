@@ -23,7 +23,7 @@ export interface PlayoutOptions {
   readonly signal: AbortSignal
 }
 
-const answerMs = 14_000
+const responseMs = 14_000
 const retryMs = 400
 
 /** Creates a station with a playout and starts it. It stops when the signal is aborted. */
@@ -60,17 +60,19 @@ async function playSongs({ client, accepted, songMs, journal, signal }: Playing)
   /** Calls until the status is 200. Returns null after a 404 or 409, or once the signal is aborted. */
   const call = async (action: string, body: () => object) => {
     while (!signal.aborted) {
-      const answer = await withDeadline(answerMs, action, () => client.call(action, body())).catch(() => null)
-      if (answer?.status === 200) return answer.body
-      journal.note(id, `playout: ${action} -> ${answer?.status ?? 'no answer'}`)
-      if (answer?.status === 404 || answer?.status === 409) return null
+      const response = await withDeadline(responseMs, action, () => client.call(action, body())).catch(
+        () => null
+      )
+      if (response?.status === 200) return response.body
+      journal.note(id, `playout: ${action} -> ${response?.status ?? 'no answer'}`)
+      if (response?.status === 404 || response?.status === 409) return null
       await sleep(retryMs)
     }
     return null
   }
   const nextSong = async (last: string) => {
-    const answer = await call('nextsong', () => ({ last }))
-    const found = /sq_id="(\d+)"/.exec(String(answer?.uri ?? ''))
+    const response = await call('nextsong', () => ({ last }))
+    const found = /sq_id="(\d+)"/.exec(String(response?.uri ?? ''))
     return found?.[1] ?? null
   }
 
@@ -98,12 +100,12 @@ async function playSongs({ client, accepted, songMs, journal, signal }: Playing)
     current.isSkipped = false
     const startedAtMs = performance.now()
     const elapsedMs = () => performance.now() - startedAtMs
-    const answer = await call('feedback', () => ({
+    const response = await call('feedback', () => ({
       sq_id: playing,
       ago: (elapsedMs() / 1000).toFixed(3)
     }))
-    journal.note(id, `playout: started ${playing} -> ${JSON.stringify(answer)}`)
-    if (answer === true) accepted.add(Number(playing))
+    journal.note(id, `playout: started ${playing} -> ${JSON.stringify(response)}`)
+    if (response === true) accepted.add(Number(playing))
     queued = await nextSong(playing)
     while (!current.isSkipped && elapsedMs() < songMs && !signal.aborted) await sleep(50)
   }

@@ -69,7 +69,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
       async () => {
         if (guarded === null || guarded.hasExited())
           guarded = await startGuarded(command, { stopSignal: 'INT', cwd: folder, ...account.ids })
-        return isAnswering(url.href)
+        return isResponding(url.href)
       },
       { deadlineMs: startMs, what: 'Postgres to answer' }
     ).catch((error: unknown) => {
@@ -100,7 +100,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
   }
 }
 
-async function isAnswering(url: string): Promise<boolean> {
+async function isResponding(url: string): Promise<boolean> {
   const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} })
   try {
     await sql`select 1`

@@ -251,10 +251,10 @@ async function openLoad(
   const stationIds = [...clocked, playout.stationId]
   await waitFor(
     async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         baseUrls.flatMap(url => stationIds.map(id => askServers([url])('GET', `/api/nowplaying/${id}`)))
       )
-      return answers.every(({ body }) => body.is_online === true)
+      return responses.every(({ body }) => body.is_online === true)
     },
     { deadlineMs: settleMs, what: 'all stations to play at all servers' }
   )

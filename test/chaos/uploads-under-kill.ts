@@ -26,34 +26,34 @@ interface Sending {
   readonly body: Buffer
 }
 
-interface Answer {
+interface ResponseHead {
   /** 0: none, because the connection broke. */
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-const noAnswer: Answer = { status: 0, headers: {} }
+const noResponse: ResponseHead = { status: 0, headers: {} }
 
 /** Sends a body within a time, and returns the response. */
-async function send(baseUrl: string, sending: Sending, withinMs: number): Promise<Answer> {
+async function send(baseUrl: string, sending: Sending, withinMs: number): Promise<ResponseHead> {
   const { method = 'POST', headers, body } = sending
   const sent = request(baseUrl + sending.path, {
     method,
     agent: false,
     headers: { 'X-API-Key': adminKey, 'Content-Length': String(body.length), ...headers }
   })
-  const answered: Promise<Answer> = once(sent, 'response').then(([response]: IncomingMessage[]) => {
+  const responded: Promise<ResponseHead> = once(sent, 'response').then(([response]: IncomingMessage[]) => {
     response?.resume()
     return { status: response?.statusCode ?? 0, headers: response?.headers ?? {} }
   })
-  answered.catch(() => {})
+  responded.catch(() => {})
   const slices = Math.ceil(body.length / sliceBytes)
   for (let slice = 0; slice < slices && !sent.destroyed; slice++) {
     sent.write(body.subarray(slice * sliceBytes, (slice + 1) * sliceBytes))
     await sleep(withinMs / slices)
   }
   sent.end()
-  return answered.catch(() => noAnswer)
+  return responded.catch(() => noResponse)
 }
 
 /** Sends a file in one of the ways that clients have. Returns the status of its last request. */

@@ -59,7 +59,7 @@ const ofIds = (ids: readonly string[]) =>
   ids.map(id => ({ id, name: expect.any(String) })).toSorted((a, b) => a.id.localeCompare(b.id))
 
 /** The parts of answers that are known, by the path below `/api`. */
-export async function readKnownAnswers(
+export async function readKnownResponses(
   sql: Sql,
   stationId: number
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -378,7 +378,7 @@ const shapes: ReadonlyMap<Shape, Shape> = new Map<Shape, Shape>([
 ])
 
 /** The same for responses that the contract does not describe in full, by method and path. */
-const answers: Readonly<Record<string, Shape>> = {
+const responses: Readonly<Record<string, Shape>> = {
   'GET /api/admin/stations': { list: azuracastAdminStation },
   'POST /api/admin/stations': azuracastAdminStation,
   'GET /api/admin/station/{id}': azuracastAdminStation,
@@ -387,9 +387,9 @@ const answers: Readonly<Record<string, Shape>> = {
 }
 
 /** The shape of a response in the dialect of AzuraCast; null if it is the same in both. */
-export function azuracastAnswer({ method, path, answer }: Row): Shape | null {
-  const own = answers[`${method} ${path}`] ?? shapes.get(answer)
+export function azuracastResponse({ method, path, response }: Row): Shape | null {
+  const own = responses[`${method} ${path}`] ?? shapes.get(response)
   if (own !== undefined) return own
-  const element = typeof answer === 'object' && 'list' in answer ? shapes.get(answer.list) : undefined
+  const element = typeof response === 'object' && 'list' in response ? shapes.get(response.list) : undefined
   return element === undefined ? null : { list: element }
 }

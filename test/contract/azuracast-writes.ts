@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { mp3 } from '../support/audio-bytes.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 
 /** What later steps refer to: ids, keys, paths. */
 export type Known = Record<string, string | number>
@@ -22,7 +22,7 @@ export interface WriteStep {
   /** What to remember of the answer: the name in `Known`, and the member. */
   readonly keeps?: Readonly<Record<string, string>>
   /** The same of what is read. */
-  readonly finds?: (read: Answer) => Known
+  readonly finds?: (read: JsonBody) => Known
   /** Whether the request has the cookie of the person who signed in, in place of the key. */
   readonly isSession?: boolean
   /** The path that is read afterward, below `/api`, with names of `Known` in braces. */

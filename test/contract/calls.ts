@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect } from 'vitest'
 
-import { type Answer, adminKey, type Program } from '../support/program.ts'
+import { type JsonBody, adminKey, type Program } from '../support/program.ts'
 import { errorBody } from './records.ts'
 import { differences } from './shape.ts'
 
@@ -15,7 +15,7 @@ interface CallOptions {
 export interface Called {
   readonly status: number
   readonly headers: Headers
-  readonly body: Answer
+  readonly body: JsonBody
 }
 
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Called>
@@ -27,10 +27,12 @@ export type Call = (method: string, path: string, options?: CallOptions) => Prom
 export function openCalls(program: Program): Call {
   return async (method, path, { body, key = adminKey } = {}) => {
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await program.ask(method, path, body === undefined ? { key } : { body, key })
-      expect(commonFaults(method, path, answer), `${method} ${path} answered ${answer.status}`).toEqual([])
-      if (answer.status !== 429 || attempt === 20) return answer
-      await sleep(Number(answer.headers.get('retry-after')) * 1000)
+      const response = await program.ask(method, path, body === undefined ? { key } : { body, key })
+      expect(commonFaults(method, path, response), `${method} ${path} answered ${response.status}`).toEqual(
+        []
+      )
+      if (response.status !== 429 || attempt === 20) return response
+      await sleep(Number(response.headers.get('retry-after')) * 1000)
     }
   }
 }
@@ -41,7 +43,7 @@ export function expectStatus({ status, body }: Pick<Called, 'status' | 'body'>, 
 }
 
 /** The distinct top-level fields of an error. */
-export function wrongFields(body: Answer): string[] {
+export function wrongFields(body: JsonBody): string[] {
   const errors: { field: string }[] = body.extra_data?.errors ?? []
   return [...new Set(errors.map(({ field }) => field.split('.')[0] ?? ''))]
 }

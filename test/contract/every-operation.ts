@@ -1,8 +1,8 @@
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
-import type { DocumentedOperation, Received } from './answer-judge.ts'
+import type { DocumentedOperation, Received } from './response-judge.ts'
 
 /** Ids of records and other values of paths, by the part of the path before them or by a name. */
 export type Known = Record<string, string | number>
@@ -10,7 +10,7 @@ export type Known = Record<string, string | number>
 export interface StepRequest {
   readonly params?: Readonly<Record<string, string | number | undefined>>
   readonly query?: string
-  readonly body?: Answer
+  readonly body?: JsonBody
   readonly type?: string
   /** The default is the administrator's key. */
   readonly as?: 'person' | 'other' | 'playout' | 'nobody'
@@ -70,7 +70,7 @@ const onPlayout =
     as: 'playout'
   })
 const onClock =
-  (params: StepRequest['params'] = {}, body?: Answer) =>
+  (params: StepRequest['params'] = {}, body?: JsonBody) =>
   ({ clockStation }: Known): StepRequest => ({ params: { ...params, station_id: clockStation }, body })
 const asPerson =
   (request: StepRequest = {}) =>

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 
 import { signedIn, signIn } from '../support/people.ts'
-import { askPlainly, headersOf, type PlainAnswer } from '../support/plain-http.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { askPlainly, headersOf, type PlainResponse } from '../support/plain-http.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
-import type { DocumentedOperation, readDocument, Received } from './answer-judge.ts'
 import { fillPath, type Known, orderSteps, type StepRequest, steps } from './every-operation.ts'
+import type { DocumentedOperation, readDocument, Received } from './response-judge.ts'
 
 export type Dialect = 'documented' | 'azuracast'
 
@@ -23,7 +23,7 @@ export interface Result {
   readonly problems: readonly string[]
   /** Number of entries that it wrote to the audit log. */
   readonly audits: number
-  readonly json: Answer
+  readonly json: JsonBody
 }
 
 interface Around {
@@ -43,10 +43,10 @@ export async function openFullStation(
   const id = await seedStation(sql, { queueLength: 4, songMs: 1_800_000 })
   const clockStation = await seedStation(sql)
   const ask = async (method: string, path: string, body: unknown) => {
-    const answer = await program.ask(method, path, { body })
-    if (answer.status !== 200)
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body
+    const response = await program.ask(method, path, { body })
+    if (response.status !== 200)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    return response.body
   }
   await ask('PUT', `/api/admin/station/${id}`, {
     backend: 'liquidsoap',
@@ -144,9 +144,9 @@ export async function runSteps(
     const request = (await step.request?.(known, program.sql)) ?? {}
     const path = fillPath(operation.path, known, request.params) + (request.query ? `?${request.query}` : '')
     const lastId = await findLastAudit(program)
-    const answer = await send(program, operation, path, request, known)
+    const response = await send(program, operation, path, request, known)
     const audits = await countAudits(program, lastId)
-    const received = read(answer)
+    const received = read(response)
     if (received.status < 400) await step.after?.(known, received, program.sql)
     results.push({
       id: operation.id,
@@ -154,7 +154,7 @@ export async function runSteps(
       path: operation.path,
       asked: path,
       status: received.status,
-      headers: headersOf(answer),
+      headers: headersOf(response),
       problems: judge(operation.id, received),
       audits,
       json: received.json
@@ -179,7 +179,7 @@ async function send(
   path: string,
   request: StepRequest,
   known: Known
-): Promise<PlainAnswer> {
+): Promise<PlainResponse> {
   const sent = request.body ?? (body?.type === 'application/json' ? body.schema.examples?.[0] : undefined)
   const credentials = {
     person: { Cookie: String(known['cookie']) },
@@ -200,14 +200,14 @@ async function send(
   })
 }
 
-function read(answer: PlainAnswer): Received {
-  const type = answer.headers['content-type'] ?? ''
-  const isJson = type.startsWith('application/json') && answer.body.length > 0
+function read(response: PlainResponse): Received {
+  const type = response.headers['content-type'] ?? ''
+  const isJson = type.startsWith('application/json') && response.body.length > 0
   return {
-    status: answer.status,
+    status: response.status,
     type,
-    bytes: answer.body.length,
-    json: isJson ? JSON.parse(answer.body.toString()) : undefined,
-    location: answer.headers['location'] ?? ''
+    bytes: response.body.length,
+    json: isJson ? JSON.parse(response.body.toString()) : undefined,
+    location: response.headers['location'] ?? ''
   }
 }

@@ -18,7 +18,7 @@ export type Shape =
   | { readonly atLeast: Readonly<Record<string, Shape>> }
 
 /** Describes all differences between a value and its shape, each with its path; empty if it matches. */
-export function differences(value: unknown, shape: Shape, at = 'answer'): string[] {
+export function differences(value: unknown, shape: Shape, at = 'response'): string[] {
   if (typeof shape === 'string') return isOf(value, shape) ? [] : [`${at}: ${show(value)}, not ${shape}`]
   if ('oneOf' in shape) {
     const isThere = shape.oneOf.some(each => each === value)

@@ -36,7 +36,7 @@ export interface Row {
   readonly permission: string
   readonly body?: Body
   /** The shape of the response with status 200. */
-  readonly answer: Shape
+  readonly response: Shape
 }
 
 const updated = action('Record updated successfully.')
@@ -48,7 +48,7 @@ const playlists: Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/playlists',
     permission: 'view station management',
-    answer: { list: playlist }
+    response: { list: playlist }
   },
   {
     group: 'playlists',
@@ -56,14 +56,14 @@ const playlists: Row[] = [
     path: '/api/station/{station_id}/playlists',
     permission: 'manage station media',
     body: { name: 'Table {n}', source: 'songs', type: 'default', weight: 5 },
-    answer: playlist
+    response: playlist
   },
   {
     group: 'playlists',
     method: 'GET',
     path: '/api/station/{station_id}/playlist/{id}',
     permission: 'view station management',
-    answer: playlist
+    response: playlist
   },
   {
     group: 'playlists',
@@ -71,14 +71,14 @@ const playlists: Row[] = [
     path: '/api/station/{station_id}/playlist/{id}',
     permission: 'manage station media',
     body: { name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'playlists',
     method: 'DELETE',
     path: '/api/station/{station_id}/playlist/{id}',
     permission: 'manage station media',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -88,7 +88,7 @@ const hlsStreams: Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/hls_streams',
     permission: 'view station management',
-    answer: { list: hlsStream }
+    response: { list: hlsStream }
   },
   {
     group: 'HLS streams',
@@ -96,14 +96,14 @@ const hlsStreams: Row[] = [
     path: '/api/station/{station_id}/hls_streams',
     permission: 'manage station mounts',
     body: { name: '/hls/table-{n}' },
-    answer: hlsStream
+    response: hlsStream
   },
   {
     group: 'HLS streams',
     method: 'GET',
     path: '/api/station/{station_id}/hls_stream/{id}',
     permission: 'view station management',
-    answer: hlsStream
+    response: hlsStream
   },
   {
     group: 'HLS streams',
@@ -111,14 +111,14 @@ const hlsStreams: Row[] = [
     path: '/api/station/{station_id}/hls_stream/{id}',
     permission: 'manage station mounts',
     body: { display_name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'HLS streams',
     method: 'DELETE',
     path: '/api/station/{station_id}/hls_stream/{id}',
     permission: 'manage station mounts',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -128,7 +128,7 @@ const sftpUsers: Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/sftp-users',
     permission: 'manage station media',
-    answer: { list: sftpUser }
+    response: { list: sftpUser }
   },
   {
     group: 'SFTP users',
@@ -136,14 +136,14 @@ const sftpUsers: Row[] = [
     path: '/api/station/{station_id}/sftp-users',
     permission: 'manage station media',
     body: { username: 'table-{n}', password: 'correct horse {n}' },
-    answer: sftpUser
+    response: sftpUser
   },
   {
     group: 'SFTP users',
     method: 'GET',
     path: '/api/station/{station_id}/sftp-user/{id}',
     permission: 'manage station media',
-    answer: sftpUser
+    response: sftpUser
   },
   {
     group: 'SFTP users',
@@ -151,14 +151,14 @@ const sftpUsers: Row[] = [
     path: '/api/station/{station_id}/sftp-user/{id}',
     permission: 'manage station media',
     body: { username: 'table-{n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'SFTP users',
     method: 'DELETE',
     path: '/api/station/{station_id}/sftp-user/{id}',
     permission: 'manage station media',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -168,21 +168,21 @@ const queue: Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/queue',
     permission: 'view station management',
-    answer: { list: queueItem }
+    response: { list: queueItem }
   },
   {
     group: 'queue',
     method: 'GET',
     path: '/api/station/{station_id}/queue/{id}',
     permission: 'view station management',
-    answer: queueItem
+    response: queueItem
   },
   {
     group: 'queue',
     method: 'DELETE',
     path: '/api/station/{station_id}/queue/{id}',
     permission: 'manage station broadcasting',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -192,7 +192,7 @@ const webhooks: Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/webhooks',
     permission: 'manage station web hooks',
-    answer: { list: webhook }
+    response: { list: webhook }
   },
   {
     group: 'web hooks',
@@ -200,14 +200,14 @@ const webhooks: Row[] = [
     path: '/api/station/{station_id}/webhooks',
     permission: 'manage station web hooks',
     body: { type: 'generic', name: 'Table {n}' },
-    answer: webhook
+    response: webhook
   },
   {
     group: 'web hooks',
     method: 'GET',
     path: '/api/station/{station_id}/webhook/{id}',
     permission: 'manage station web hooks',
-    answer: webhook
+    response: webhook
   },
   {
     group: 'web hooks',
@@ -215,14 +215,14 @@ const webhooks: Row[] = [
     path: '/api/station/{station_id}/webhook/{id}',
     permission: 'manage station web hooks',
     body: { name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'web hooks',
     method: 'DELETE',
     path: '/api/station/{station_id}/webhook/{id}',
     permission: 'manage station web hooks',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -232,7 +232,7 @@ const customFields: Row[] = [
     method: 'GET',
     path: '/api/admin/custom_fields',
     permission: 'view administration',
-    answer: { list: customField }
+    response: { list: customField }
   },
   {
     group: 'custom fields',
@@ -240,14 +240,14 @@ const customFields: Row[] = [
     path: '/api/admin/custom_fields',
     permission: 'administer custom fields',
     body: { name: 'Table {n}' },
-    answer: customField
+    response: customField
   },
   {
     group: 'custom fields',
     method: 'GET',
     path: '/api/admin/custom_field/{id}',
     permission: 'view administration',
-    answer: customField
+    response: customField
   },
   {
     group: 'custom fields',
@@ -255,14 +255,14 @@ const customFields: Row[] = [
     path: '/api/admin/custom_field/{id}',
     permission: 'administer custom fields',
     body: { name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'custom fields',
     method: 'DELETE',
     path: '/api/admin/custom_field/{id}',
     permission: 'administer custom fields',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -272,7 +272,7 @@ const storageLocations: Row[] = [
     method: 'GET',
     path: '/api/admin/storage_locations',
     permission: 'administer storage locations',
-    answer: { list: storageLocation }
+    response: { list: storageLocation }
   },
   {
     group: 'storage locations',
@@ -280,14 +280,14 @@ const storageLocations: Row[] = [
     path: '/api/admin/storage_locations',
     permission: 'administer storage locations',
     body: { type: 'station_media', adapter: 'local', path: '/srv/table-{n}' },
-    answer: storageLocation
+    response: storageLocation
   },
   {
     group: 'storage locations',
     method: 'GET',
     path: '/api/admin/storage_location/{id}',
     permission: 'administer storage locations',
-    answer: storageLocation
+    response: storageLocation
   },
   {
     group: 'storage locations',
@@ -295,14 +295,14 @@ const storageLocations: Row[] = [
     path: '/api/admin/storage_location/{id}',
     permission: 'administer storage locations',
     body: { path: '/srv/table-{n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'storage locations',
     method: 'DELETE',
     path: '/api/admin/storage_location/{id}',
     permission: 'administer storage locations',
-    answer: deleted
+    response: deleted
   }
 ]
 
@@ -312,14 +312,14 @@ const nowPlayings: Row[] = [
     method: 'GET',
     path: '/api/nowplaying',
     permission: 'public',
-    answer: { list: nowPlaying }
+    response: { list: nowPlaying }
   },
   {
     group: 'now playing',
     method: 'GET',
     path: '/api/nowplaying/{station_id}',
     permission: 'public',
-    answer: nowPlaying
+    response: nowPlaying
   }
 ]
 
@@ -331,7 +331,7 @@ const account: Row[] = [
     method: 'GET',
     path: '/api/v1/main/api-keys',
     permission: 'administer api keys',
-    answer: success({ api_keys: { list: apiKey } })
+    response: success({ api_keys: { list: apiKey } })
   },
   {
     group: 'API keys',
@@ -339,21 +339,21 @@ const account: Row[] = [
     path: '/api/v1/main/api-keys',
     permission: 'administer api keys',
     body: { name: 'Table {n}', permissions: [], station_permissions: [], expires_at: 0 },
-    answer: success({ key: fullKey, api_key: apiKey })
+    response: success({ key: fullKey, api_key: apiKey })
   },
   {
     group: 'API keys',
     method: 'POST',
     path: '/api/v1/main/api-keys/revoke/{key}',
     permission: 'administer api keys',
-    answer: { atLeast: { status: { oneOf: ['success'] } } }
+    response: { atLeast: { status: { oneOf: ['success'] } } }
   },
   {
     group: 'news',
     method: 'GET',
     path: '/api/v1/main/news/{article_id}',
     permission: 'any key',
-    answer: success({ article })
+    response: success({ article })
   },
   {
     group: 'news',
@@ -361,21 +361,21 @@ const account: Row[] = [
     path: '/api/v1/main/news/{article_id}',
     permission: 'administer settings',
     body: newsBody,
-    answer: success({ article })
+    response: success({ article })
   },
   {
     group: 'news',
     method: 'DELETE',
     path: '/api/v1/main/news/{article_id}',
     permission: 'administer settings',
-    answer: success()
+    response: success()
   },
   {
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications',
     permission: 'view administration',
-    answer: success({ notifications: { list: notification } })
+    response: success({ notifications: { list: notification } })
   },
   {
     group: 'notifications',
@@ -383,21 +383,21 @@ const account: Row[] = [
     path: '/api/v1/main/notifications',
     permission: 'administer settings',
     body: { title: 'Table {n}', body: 'Words.', type: 'info' },
-    answer: success({ notification })
+    response: success({ notification })
   },
   {
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications/{notification_id}',
     permission: 'view administration',
-    answer: success({ notification })
+    response: success({ notification })
   },
   {
     group: 'notifications',
     method: 'DELETE',
     path: '/api/v1/main/notifications/{notification_id}',
     permission: 'administer settings',
-    answer: success()
+    response: success()
   },
   {
     group: 'notifications',
@@ -405,14 +405,14 @@ const account: Row[] = [
     path: '/api/v1/main/notifications/bulk-delete',
     permission: 'administer settings',
     body: { is_read: true },
-    answer: success({ deleted: 'integer' })
+    response: success({ deleted: 'integer' })
   },
   {
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications/stats',
     permission: 'view administration',
-    answer: success({
+    response: success({
       total: 'integer',
       unread: 'integer',
       by_type: { keys: { info: 'integer', success: 'integer', warning: 'integer', danger: 'integer' } }
@@ -423,14 +423,14 @@ const account: Row[] = [
     method: 'GET',
     path: '/api/health',
     permission: 'any key',
-    answer: { atLeast: { status: 'string' } }
+    response: { atLeast: { status: 'string' } }
   },
   {
     group: 'health',
     method: 'GET',
     path: '/api/stats',
     permission: 'view administration',
-    answer: { atLeast: { status: 'string' } }
+    response: { atLeast: { status: 'string' } }
   }
 ]
 
@@ -456,7 +456,7 @@ export const addedRows: readonly Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/remotes',
     permission: 'manage station remotes',
-    answer: { list: remote }
+    response: { list: remote }
   },
   {
     group: 'remotes',
@@ -464,14 +464,14 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}/remotes',
     permission: 'manage station remotes',
     body: { name: 'Table {n}', url: 'http://relay.invalid/table-{n}.mp3' },
-    answer: remote
+    response: remote
   },
   {
     group: 'remotes',
     method: 'GET',
     path: '/api/station/{station_id}/remote/{id}',
     permission: 'manage station remotes',
-    answer: remote
+    response: remote
   },
   {
     group: 'remotes',
@@ -479,28 +479,28 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}/remote/{id}',
     permission: 'manage station remotes',
     body: { name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'remotes',
     method: 'DELETE',
     path: '/api/station/{station_id}/remote/{id}',
     permission: 'manage station remotes',
-    answer: deleted
+    response: deleted
   },
   {
     group: 'remotes',
     method: 'GET',
     path: '/api/station/{station_id}/polls',
     permission: 'view station management',
-    answer: { list: poll }
+    response: { list: poll }
   },
   {
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamers',
     permission: 'manage station streamers',
-    answer: { list: streamer }
+    response: { list: streamer }
   },
   {
     group: 'streamers',
@@ -508,14 +508,14 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}/streamers',
     permission: 'manage station streamers',
     body: { streamer_username: 'table-{n}', display_name: 'DJ {n}' },
-    answer: streamer
+    response: streamer
   },
   {
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamer/{id}',
     permission: 'manage station streamers',
-    answer: streamer
+    response: streamer
   },
   {
     group: 'streamers',
@@ -523,35 +523,35 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}/streamer/{id}',
     permission: 'manage station streamers',
     body: { display_name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'streamers',
     method: 'DELETE',
     path: '/api/station/{station_id}/streamer/{id}',
     permission: 'manage station streamers',
-    answer: deleted
+    response: deleted
   },
   {
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamers/broadcasts',
     permission: 'view station reports',
-    answer: { list: broadcast }
+    response: { list: broadcast }
   },
   {
     group: 'web hooks',
     method: 'GET',
     path: '/api/station/{station_id}/webhook/{id}/deliveries',
     permission: 'manage station web hooks',
-    answer: { list: webhookDelivery }
+    response: { list: webhookDelivery }
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/admin/stations',
     permission: 'administer stations',
-    answer: { list: station }
+    response: { list: station }
   },
   {
     group: 'stations',
@@ -559,14 +559,14 @@ export const addedRows: readonly Row[] = [
     path: '/api/admin/stations',
     permission: 'administer stations',
     body: { name: 'Table {n}', short_name: 'table_{n}' },
-    answer: station
+    response: station
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/admin/station/{id}',
     permission: 'administer stations',
-    answer: station
+    response: station
   },
   {
     group: 'stations',
@@ -574,42 +574,42 @@ export const addedRows: readonly Row[] = [
     path: '/api/admin/station/{id}',
     permission: 'administer stations',
     body: { name: 'Table {n}' },
-    answer: updated
+    response: updated
   },
   {
     group: 'stations',
     method: 'DELETE',
     path: '/api/admin/station/{id}',
     permission: 'administer stations',
-    answer: deleted
+    response: deleted
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/stations',
     permission: 'public',
-    answer: { list: stationSummary }
+    response: { list: stationSummary }
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/station/{station_id}',
     permission: 'public',
-    answer: stationSummary
+    response: stationSummary
   },
   {
     group: 'now playing',
     method: 'GET',
     path: '/api/nowplaying_static/{station_id}.json',
     permission: 'public',
-    answer: nowPlayingEvent
+    response: nowPlayingEvent
   },
   {
     group: 'files',
     method: 'GET',
     path: '/api/station/{station_id}/files',
     permission: 'view station management',
-    answer: {
+    response: {
       list: {
         atLeast: {
           id: 'integer',
@@ -627,42 +627,42 @@ export const addedRows: readonly Row[] = [
     method: 'GET',
     path: '/api/station/{station_id}/history',
     permission: 'view station reports',
-    answer: { list: 'object' }
+    response: { list: 'object' }
   },
   {
     group: 'requests',
     method: 'GET',
     path: '/api/station/{station_id}/requests',
     permission: 'public',
-    answer: { list: requestableSong }
+    response: { list: requestableSong }
   },
   {
     group: 'requests',
     method: 'GET',
     path: '/api/station/{station_id}/reports/requests',
     permission: 'view station reports',
-    answer: { list: songRequest }
+    response: { list: songRequest }
   },
   {
     group: 'requests',
     method: 'POST',
     path: '/api/station/{station_id}/reports/requests/clear',
     permission: 'manage station broadcasting',
-    answer: action('Changes saved successfully.')
+    response: action('Changes saved successfully.')
   },
   {
     group: 'playout',
     method: 'POST',
     path: '/api/station/{station_id}/backend/skip',
     permission: 'manage station broadcasting',
-    answer: action('Song skipped.')
+    response: action('Song skipped.')
   },
   {
     group: 'playout',
     method: 'POST',
     path: '/api/station/{station_id}/queue/clear',
     permission: 'manage station broadcasting',
-    answer: action('Queue cleared.')
+    response: action('Queue cleared.')
   },
   {
     group: 'playout',
@@ -670,21 +670,21 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}/listeners',
     permission: 'manage station broadcasting',
     body: { total: 3, unique: 2 },
-    answer: updated
+    response: updated
   },
   {
     group: 'history',
     method: 'GET',
     path: '/api/station/{station_id}/listeners/series',
     permission: 'view station reports',
-    answer: { keys: { step: 'integer', points: { list: 'object' } } }
+    response: { keys: { step: 'integer', points: { list: 'object' } } }
   },
   {
     group: 'news',
     method: 'GET',
     path: '/api/v1/main/news',
     permission: 'any key',
-    answer: success({ articles: { list: article } })
+    response: success({ articles: { list: article } })
   },
   {
     group: 'news',
@@ -692,27 +692,27 @@ export const addedRows: readonly Row[] = [
     path: '/api/v1/main/news',
     permission: 'administer settings',
     body: newsBody,
-    answer: success({ article })
+    response: success({ article })
   },
   {
     group: 'service',
     method: 'GET',
     path: '/api/time',
     permission: 'public',
-    answer: { atLeast: { timestamp: 'integer', utc_datetime: 'string' } }
+    response: { atLeast: { timestamp: 'integer', utc_datetime: 'string' } }
   },
   {
     group: 'service',
     method: 'GET',
     path: '/api/status',
     permission: 'public',
-    answer: { keys: { online: 'boolean', timestamp: 'integer' } }
+    response: { keys: { online: 'boolean', timestamp: 'integer' } }
   },
   {
     group: 'service',
     method: 'GET',
     path: '/api/openapi.json',
     permission: 'public',
-    answer: { atLeast: { openapi: { text: /^3\./ }, paths: 'object' } }
+    response: { atLeast: { openapi: { text: /^3\./ }, paths: 'object' } }
   }
 ]

@@ -9,7 +9,7 @@ import { isolatedTest } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { openHands, type Means } from '../support/hands.ts'
 import { axeFindings, type OpenPageOptions } from '../support/open-page.ts'
-import { adminKey, type Answer } from '../support/program.ts'
+import { adminKey, type JsonBody } from '../support/program.ts'
 import { openProgram } from '../support/shared-program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { startWebServer } from '../support/web-server.ts'
@@ -154,13 +154,13 @@ describe.skipIf(whyWithout('chromium') !== null)('the first hour', () => {
         { name: 'Rotation', schedule_items: [] }
       ])
       const orders = await Promise.all(
-        playlists.map(({ id }: Answer) =>
+        playlists.map(({ id }: JsonBody) =>
           empty.ask('GET', `/api/station/${stations[0].id}/playlist/${id}/order`)
         )
       )
       expect(orders.map(({ body }) => body.length)).toEqual([1, 3])
       // The code works in a page of another website.
-      receiver.answer((_, response) => response.setHeader('Content-Type', 'text/html').end(code))
+      receiver.respondWith((_, response) => response.setHeader('Content-Type', 'text/html').end(code))
       const website = await openPage()
       await website.goto(receiver.url)
       await website.locator('[part=title]', { hasText: new RegExp(songs.join('|')) }).waitFor()

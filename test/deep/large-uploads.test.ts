@@ -178,14 +178,14 @@ async function sendSlowly(url: string, file: Buffer): Promise<number> {
       'Content-Length': file.length
     }
   })
-  const answered = once(sent, 'response')
-  answered.catch(() => {})
+  const responded = once(sent, 'response')
+  responded.catch(() => {})
   for (let offset = 0; offset < file.length; offset += slowBytesPerSecond / 2) {
     sent.write(file.subarray(offset, offset + slowBytesPerSecond / 2))
     await sleep(500)
   }
   sent.end()
-  const [response]: IncomingMessage[] = await answered
+  const [response]: IncomingMessage[] = await responded
   response?.resume()
   return response?.statusCode ?? 0
 }

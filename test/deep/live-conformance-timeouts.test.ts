@@ -73,10 +73,10 @@ async function expectStale({ baseUrl }: Stage) {
 /** A body that never ends times out, even if bytes keep arriving. */
 async function expectBodyTimeout(path: string, { baseUrl }: Stage) {
   const head = `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"a":"`
-  const answer = await sendRaw(baseUrl, head, { drips: true, deadlineMs: 15_000 })
-  expect(answer.status).toBe(400)
-  expect(answer.tookMs).toBeGreaterThan(5_000)
-  expect(answer.tookMs).toBeLessThan(9_000)
+  const response = await sendRaw(baseUrl, head, { drips: true, deadlineMs: 15_000 })
+  expect(response.status).toBe(400)
+  expect(response.tookMs).toBeGreaterThan(5_000)
+  expect(response.tookMs).toBeLessThan(9_000)
 }
 
 /** A client that answers no ping, like a half-open connection, is disconnected. */

@@ -57,8 +57,8 @@ monitoring(
       // The program waits three seconds for a server.
       scrapeSeconds: 5
     })
-    const answering = 'cuewire_supervised_processes{state="answering"} == 3'
-    await waitFor(async () => (await prometheus.query(answering)).length > 0, {
+    const responding = 'cuewire_supervised_processes{state="answering"} == 3'
+    await waitFor(async () => (await prometheus.query(responding)).length > 0, {
       ...within,
       what: 'two servers and workers that answer'
     })

@@ -5,9 +5,9 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { createUser, password } from '../support/people.ts'
 import { startPlaying } from '../support/playing.ts'
-import { type Answer } from '../support/program.ts'
+import { type JsonBody } from '../support/program.ts'
 
-const names = (body: readonly Answer[]): string[] => body.map(({ name }) => name)
+const names = (body: readonly JsonBody[]): string[] => body.map(({ name }) => name)
 
 describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
   test('a playlist is created, edited, filled, ordered, copied and deleted', async ({

@@ -50,7 +50,7 @@ describe.skipIf(whyNoRadio() !== null)(
         await until(silence, isResolved, 'resolved')
 
         const hook = 'A web hook fails'
-        receiver.answer((_, response) => response.writeHead(500).end())
+        receiver.respondWith((_, response) => response.writeHead(500).end())
         const path = `/api/station/${radio.stationId}/webhooks`
         const body = {
           name: 'Bot',
@@ -62,7 +62,7 @@ describe.skipIf(whyNoRadio() !== null)(
         expect(made.status).toBe(200)
         await waitFor(() => receiver.asked.length > 0, { ...within, what: 'the first delivery' })
         await until(hook, isRaised, 'raised')
-        receiver.answer('')
+        receiver.respondWith('')
         const { length } = receiver.asked
         await waitFor(() => receiver.asked.length > length, { deadlineMs: 90_000, what: 'a delivery' })
         await until(hook, isResolved, 'resolved')

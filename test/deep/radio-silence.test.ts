@@ -27,8 +27,8 @@ const soon = { deadlineMs: 30_000 }
 /** A listener that writes what it hears to a file, and is never reconnected. */
 async function record(url: string, file: string) {
   const leaving = new AbortController()
-  const answer = await fetch(url, { signal: leaving.signal })
-  if (!answer.ok || !answer.body) throw new Error(`${url} was answered with ${answer.status}`)
+  const response = await fetch(url, { signal: leaving.signal })
+  if (!response.ok || !response.body) throw new Error(`${url} was answered with ${response.status}`)
   const output = createWriteStream(file)
   let isConnected = true
   let bytes = 0
@@ -38,7 +38,7 @@ async function record(url: string, file: string) {
       output.write(chunk)
     }
   }
-  const reading = read(answer.body)
+  const reading = read(response.body)
     .catch(() => {})
     .finally(() => (isConnected = false))
   return {

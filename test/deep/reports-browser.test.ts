@@ -5,7 +5,7 @@ import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
 
 /** Starts a station, on a streaming server if one is given, and opens a section of its page, signed in. */
@@ -23,7 +23,7 @@ async function openSection(
   return { ...station, path: `/api/station/${station.id}` }
 }
 
-const queued = async ({ ask }: Program, path: string): Promise<Answer[]> =>
+const queued = async ({ ask }: Program, path: string): Promise<JsonBody[]> =>
   (await ask('GET', `${path}/queue`)).body
 
 describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {

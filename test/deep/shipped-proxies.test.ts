@@ -20,7 +20,7 @@ import { test } from '../support/fixtures.ts'
 import { ffmpeg, whyWithout } from '../support/foreign-programs.ts'
 import { type Icecast, startIcecast, whyWithoutIcecast } from '../support/icecast.ts'
 import { shownWhen } from '../support/playing.ts'
-import { adminKey, type Answer, startProgram, type RunningProgram } from '../support/program.ts'
+import { adminKey, type JsonBody, startProgram, type RunningProgram } from '../support/program.ts'
 import { openShippedProxy, type ShippedProxy } from '../support/shipped-proxies.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
@@ -66,22 +66,22 @@ function send({ proxy }: World, path: string, options: Options = {}): ClientRequ
 async function open(world: World, path: string, options: Options = {}): Promise<IncomingMessage> {
   const sent = send(world, path, options)
   onTestFinished(() => void sent.destroy())
-  const response = new Promise<IncomingMessage>((resolve, reject) => {
+  const received = new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).on('error', reject)
   })
   sent.end(options.body)
-  const answer = await response
-  answer.on('error', () => {})
-  return answer
+  const response = await received
+  response.on('error', () => {})
+  return response
 }
 
-interface PlainAnswer {
+interface PlainResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
-async function ask(world: World, path: string, options: Options = {}): Promise<PlainAnswer> {
+async function ask(world: World, path: string, options: Options = {}): Promise<PlainResponse> {
   const response = await open(world, path, options)
   const chunks: Buffer[] = []
   response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -93,7 +93,7 @@ async function ask(world: World, path: string, options: Options = {}): Promise<P
   }
 }
 
-const askJson = async (world: World, path: string, options: Options = {}): Promise<Answer> => {
+const askJson = async (world: World, path: string, options: Options = {}): Promise<JsonBody> => {
   const { status, text } = await ask(world, path, {
     ...options,
     headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json', ...options.headers }

@@ -196,9 +196,9 @@ test('statements on tables of five million rows read a limited number of rows', 
   await using playout = await openPlayout(sql, redisUrl)
   const key = await api.makeKey(['administer all'])
   const get = async (path: string) => {
-    const answer = await fetch(api.base + path, { headers: { 'x-api-key': key } })
-    expect([path, answer.status, answer.ok ? '' : await answer.text()]).toEqual([path, 200, ''])
-    await answer.arrayBuffer()
+    const response = await fetch(api.base + path, { headers: { 'x-api-key': key } })
+    expect([path, response.status, response.ok ? '' : await response.text()]).toEqual([path, 200, ''])
+    await response.arrayBuffer()
   }
   const excessive: object[] = []
   const check = async (name: string, rows: number, run: () => Promise<unknown>) => {

@@ -44,7 +44,7 @@ test.runIf(isDeep)(
   async ({ databaseUrl, redisUrl }) => {
     await using folder = await openTempFolder()
     await using collector = await startWebServer()
-    collector.answer('{}')
+    collector.respondWith('{}')
     await using receiver = await startWebServer()
     const variables = {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -62,11 +62,11 @@ test.runIf(isDeep)(
     await waitFor(isOnline, { ...within, what: 'the first song' })
 
     const client = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16) }
-    const answer = await fetch(`${program.baseUrl}/api/station/${stationId}/backend/skip`, {
+    const response = await fetch(`${program.baseUrl}/api/station/${stationId}/backend/skip`, {
       method: 'POST',
       headers: { 'X-API-Key': adminKey, traceparent: `00-${client.traceId}-${client.spanId}-01` }
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     const trace = await waitFor(
       () => {
         const spans = spansOf(collector).filter(({ traceId }) => traceId === client.traceId)

@@ -29,7 +29,7 @@ import { aStation, documented } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly, headersOf } from '../support/plain-http.ts'
 import { openPlayoutClient } from '../support/playout-client.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
@@ -148,8 +148,8 @@ describe('the running program at every route', { timeout: 120_000 }, () => {
           withoutName(await ask(route, unknownId), String(unknownId))
         ])
       } else {
-        const answer = await ask(route, stations.hiddenName)
-        expect([name, outcomeOf(answer)]).toEqual([name, expectedOutcome(route, caller, true)])
+        const response = await ask(route, stations.hiddenName)
+        expect([name, outcomeOf(response)]).toEqual([name, expectedOutcome(route, caller, true)])
       }
     })
   })
@@ -159,12 +159,12 @@ describe('the running program at every route', { timeout: 120_000 }, () => {
     const playout = await openPlayoutClient(program)
     await atEach(everyRoute.filter(listsUnknownFields), async route => {
       const isOfPlayout = route.access === 'playout key'
-      const answer = await send(program, route, isOfPlayout ? playout.id : station, {
+      const response = await send(program, route, isOfPlayout ? playout.id : station, {
         key: isOfPlayout ? playout.key : adminKey,
         body: unknownBodyOf(route),
         isOwnPage: true
       })
-      const found = [nameOf(route), outcomeOf(answer), answer.headers['x-ignored-fields']]
+      const found = [nameOf(route), outcomeOf(response), response.headers['x-ignored-fields']]
       expect(found).toEqual([nameOf(route), 'allowed', unknownFieldOf(route)])
     })
   })
@@ -192,8 +192,8 @@ async function send(
   route: AnyRoute,
   station: string | number,
   { key, body, isOwnPage = false }: Sent
-): Promise<Answered> {
-  const answer = await askPlainly(baseUrl + pathOf(route, station), {
+): Promise<CallResult> {
+  const response = await askPlainly(baseUrl + pathOf(route, station), {
     method: route.method,
     headers: {
       'Content-Type': 'application/json',
@@ -204,11 +204,11 @@ async function send(
     },
     body: ['POST', 'PUT'].includes(route.method) ? JSON.stringify(body) : undefined
   })
-  const text = answer.body.toString()
-  const isJson = text !== '' && answer.headers['content-type']?.startsWith('application/json')
+  const text = response.body.toString()
+  const isJson = text !== '' && response.headers['content-type']?.startsWith('application/json')
   return {
-    status: answer.status,
-    headers: comparable(headersOf(answer)),
+    status: response.status,
+    headers: comparable(headersOf(response)),
     body: isJson ? JSON.parse(text) : text
   }
 }
@@ -265,13 +265,13 @@ async function keyOf(
   return body.key
 }
 
-interface Answered {
+interface CallResult {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Answer
+  readonly body: JsonBody
 }
 
-function outcomeOf({ status, body }: Answered): Outcome {
+function outcomeOf({ status, body }: CallResult): Outcome {
   // What the program cannot do is answered without a key.
   if (status === 501) return 'allowed'
   if (status === 429 || status >= 500) throw new Error(`${status}: ${JSON.stringify(body)}`)
@@ -288,6 +288,6 @@ function comparable(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => !varying.has(name)))
 }
 
-function withoutName(answer: Answered, name: string): unknown {
-  return JSON.parse(JSON.stringify(answer).replaceAll(name, '*'))
+function withoutName(response: CallResult, name: string): unknown {
+  return JSON.parse(JSON.stringify(response).replaceAll(name, '*'))
 }

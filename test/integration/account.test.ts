@@ -7,14 +7,14 @@ import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/stores/db/retention.ts'
 import { raiseFailureAlerts } from '../../src/webhooks/deliveries/failure-alerts.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { addRemotePlaylist } from '../support/remote-playlist.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 const path = '/api/v1/main'
 const namesOf = (record: object) => Object.keys(record).toSorted()
-const fieldsOf = ({ body }: Answer) =>
+const fieldsOf = ({ body }: JsonBody) =>
   body.extra_data.errors.map((each: { field: string; code: string }) => `${each.field} ${each.code}`)
 
 /** A key with exactly these permissions. */
@@ -112,16 +112,16 @@ describe('API keys', () => {
     ['an expiry as text', { name: 'x', expires_at: 'tomorrow' }, ['expires_at invalid_type']]
   ]
   test.for(bad)('with %s are refused by the field', async ([, body, problems], { program }) => {
-    const answer = await program.ask('POST', keys, { body })
-    expect([answer.status, answer.body.status]).toEqual([400, 'error'])
-    expect(fieldsOf(answer)).toEqual(problems)
+    const response = await program.ask('POST', keys, { body })
+    expect([response.status, response.body.status]).toEqual([400, 'error'])
+    expect(fieldsOf(response)).toEqual(problems)
   })
 
   test('with a duplicate station are refused', async ({ program }) => {
     const station = await seedStation(program.sql)
     const twice = [{ station }, { station: String(station) }]
-    const answer = await program.ask('POST', keys, { body: { name: 'x', station_permissions: twice } })
-    expect(fieldsOf(answer)).toEqual(['station_permissions.1.station duplicate'])
+    const response = await program.ask('POST', keys, { body: { name: 'x', station_permissions: twice } })
+    expect(fieldsOf(response)).toEqual(['station_permissions.1.station duplicate'])
   })
 
   test('cannot have permissions that the creating key lacks', async ({ program }) => {
@@ -360,7 +360,7 @@ describe('notifications', () => {
     const { body } = await program.ask('POST', notifications, { body: { title: 'Note', ...parts } })
     return body.notification
   }
-  const idsOf = ({ body }: Answer) =>
+  const idsOf = ({ body }: JsonBody) =>
     body.notifications.map((each: { notification_id: string }) => each.notification_id)
 
   test('are created, read, marked and deleted', async ({ program }) => {
@@ -693,9 +693,9 @@ describe('the audit log', () => {
     ])
     const [{ at }] = entries
     const count = async (query: string) => {
-      const answer = await program.ask('GET', `${log}?${query}`)
-      expect(answer.headers.get('x-total-count')).toBe(String(answer.body.length))
-      return answer.body.length
+      const response = await program.ask('GET', `${log}?${query}`)
+      expect(response.headers.get('x-total-count')).toBe(String(response.body.length))
+      return response.body.length
     }
     expect(await count(`key=Editor&station=${id}`)).toBe(2)
     expect(await count(`key=${editorKey.id}&station=${station?.name}`)).toBe(2)

@@ -209,8 +209,8 @@ describe('skip', () => {
     expect([status, body.message]).toEqual([200, 'Song skipped.'])
     const after = await waitFor(
       async () => {
-        const answer = await program.ask('GET', `/api/nowplaying/${id}`)
-        return answer.body.now_playing.sh_id !== document.now_playing.sh_id && answer.body
+        const response = await program.ask('GET', `/api/nowplaying/${id}`)
+        return response.body.now_playing.sh_id !== document.now_playing.sh_id && response.body
       },
       { deadlineMs: 2_000, what: 'the next song' }
     )
@@ -284,9 +284,9 @@ describe('listener reports', () => {
     'that are invalid are refused completely, with the name of the field: %s',
     async ([, body, fields], { program }) => {
       const id = await seedStation(program.sql)
-      const answer = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
-      expect(answer.status).toBe(400)
-      const refused = (answer.body.extra_data.errors ?? [{ field: '' }]).map(
+      const response = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
+      expect(response.status).toBe(400)
+      const refused = (response.body.extra_data.errors ?? [{ field: '' }]).map(
         (each: { field: string }) => each.field
       )
       expect([...new Set(refused)]).toEqual(expect.arrayContaining(fields))
@@ -363,12 +363,12 @@ test('artwork is served with its type and may be cached', async ({ program }) =>
   await program.sql`insert into artwork (hash, content_type, bytes) values ('abcdef0123', 'image/png', ${png})`
   const [media] = await program.sql<{ unique_id: string }[]>`
     update media set artwork_hash = 'abcdef0123' where station_id = ${id} returning unique_id`
-  const answer = await fetch(
+  const response = await fetch(
     `${program.baseUrl}/api/station/${shortName}/art/${media?.unique_id}-abcdef01.jpg`
   )
-  expect(answer.headers.get('content-type')).toBe('image/png')
-  expect(answer.headers.get('cache-control')).toContain('max-age=31536000')
-  expect(Buffer.from(await answer.arrayBuffer())).toEqual(png)
+  expect(response.headers.get('content-type')).toBe('image/png')
+  expect(response.headers.get('cache-control')).toContain('max-age=31536000')
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(png)
 
   await changeUnpublished(
     program.sql,
@@ -387,9 +387,9 @@ test('artwork is served with its type and may be cached', async ({ program }) =>
 test('a malformed URL in the request line gets a response', async ({ program }) => {
   const { hostname, port } = new URL(program.baseUrl)
   const status = await new Promise(resolve => {
-    request({ hostname, port, path: '/api/nowplaying/%zz%', method: 'GET' }, answer => {
-      answer.resume()
-      resolve(answer.statusCode)
+    request({ hostname, port, path: '/api/nowplaying/%zz%', method: 'GET' }, response => {
+      response.resume()
+      resolve(response.statusCode)
     }).end()
   })
   expect(status).toBe(404)

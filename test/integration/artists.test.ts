@@ -88,9 +88,9 @@ describe('the artists that a file lists', () => {
         insert into storage_locations (type, adapter, path) values ('station_media', 'local', '/srv/artists') returning id)
       update stations set media_storage_location_id = location.id from location where stations.id = ${stationId}`
     const body = { name: `Copy of ${stationId}`, clone: ['media_storage', 'playlists'] }
-    const answer = await program.ask('POST', `/api/admin/station/${stationId}/clone`, { body })
-    expect(answer.status).toBe(200)
-    expect(await readSong(program.sql, answer.body.id)).toEqual(fromFile)
+    const response = await program.ask('POST', `/api/admin/station/${stationId}/clone`, { body })
+    expect(response.status).toBe(200)
+    expect(await readSong(program.sql, response.body.id)).toEqual(fromFile)
   })
 
   test('are those of a reported play of the song, which has its id or is named like it', async ({

@@ -3,14 +3,14 @@ import { describe, expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { openWindow } from '../support/open-window.ts'
 import { queueOf, shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the change to show' }
 
-const titles = (items: readonly Answer[]): string[] => items.map(({ song }) => song.title)
+const titles = (items: readonly JsonBody[]): string[] => items.map(({ song }) => song.title)
 
-const idOf = ({ links }: Answer) => Number(links.self.split('/').at(-1))
+const idOf = ({ links }: JsonBody) => Number(links.self.split('/').at(-1))
 
 /** Another playlist of the station, with the songs at these places. */
 async function addPlaylist(
@@ -233,24 +233,24 @@ describe('operators', () => {
 
   test('get a preview of at most a week', async ({ program }) => {
     const { id } = await startPlaying(program)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['hours=0', 'hours=169', 'hours=x', 'rows=2001'].map(query =>
         program.ask('GET', `/api/station/${id}/queue/preview?${query}`)
       )
     )
-    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400])
+    expect(responses.map(({ status }) => status)).toEqual([400, 400, 400, 400])
   })
 
   test('order the songs of a playlist, and restart it', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program, { tracks: 5 })
     const path = `/api/station/${id}/playlist/${playlistId}`
     const { body: order } = await program.ask('GET', `${path}/order`)
-    const ids: number[] = order.map(({ media_id: mediaId }: Answer) => mediaId)
+    const ids: number[] = order.map(({ media_id: mediaId }: JsonBody) => mediaId)
     const wanted = ids.toReversed()
     await program.ask('PUT', `${path}/order`, { body: { order: wanted } })
     await program.ask('PUT', path, { body: { order: 'sequential' } })
     const { body: now } = await program.ask('GET', `${path}/order`)
-    expect(now.map(({ media_id: mediaId }: Answer) => mediaId)).toEqual(wanted)
+    expect(now.map(({ media_id: mediaId }: JsonBody) => mediaId)).toEqual(wanted)
     expect((await program.ask('PUT', `${path}/reshuffle`)).body.message).toBe('Playlist reshuffled.')
     const named = titlesOf(await mediaOf(program, id), wanted)
     expect(titles(await queueOf(program, id))).toEqual(named.slice(0, 3))
@@ -314,6 +314,6 @@ test('songs of playlists that allow it are available on demand', async ({ progra
   const song = `/api/station/${id}/file/${body[0].track_id}`
   expect((await program.ask('GET', body[0].download_url, { key: '' })).status).toBe(404)
   await program.ask('PUT', song, { body: { path: 'https://example.com/3.mp3' } })
-  const answer = await fetch(program.baseUrl + body[0].download_url, { redirect: 'manual' })
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, 'https://example.com/3.mp3'])
+  const response = await fetch(program.baseUrl + body[0].download_url, { redirect: 'manual' })
+  expect([response.status, response.headers.get('location')]).toEqual([302, 'https://example.com/3.mp3'])
 })

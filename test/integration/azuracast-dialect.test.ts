@@ -4,7 +4,7 @@ import { expectStatus } from '../contract/calls.ts'
 import { serveApi } from '../support/api-server.ts'
 import { aSong, aPlay, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
-import { type Answer, adminKey, type Program } from '../support/program.ts'
+import { type JsonBody, adminKey, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -31,9 +31,9 @@ async function sendForm(
   body: URLSearchParams | FormData,
   key: string
 ) {
-  const answer = await fetch(baseUrl + path, { method, headers: { 'X-API-Key': key }, body })
-  const parsed: Answer = await answer.json()
-  return { status: answer.status, headers: answer.headers, body: parsed }
+  const response = await fetch(baseUrl + path, { method, headers: { 'X-API-Key': key }, body })
+  const parsed: JsonBody = await response.json()
+  return { status: response.status, headers: response.headers, body: parsed }
 }
 
 /** Bodies as clients of AzuraCast send them, and what is read back. `list`: where to create it, `one`: its path. */
@@ -239,12 +239,12 @@ async function expectKept(ask: Ask, { list, one, body, shown, ignored }: KeptRec
   expect(made.headers.get('x-ignored-fields')).toBe(ignored ?? null)
   expect(made.body).toMatchObject(shown)
   const path = `${one}/${String(made.body.id)}`
-  const before: Answer = (await ask('GET', path)).body
+  const before: JsonBody = (await ask('GET', path)).body
   expect(before).toMatchObject(shown)
   const put = await ask('PUT', path, before)
   expectStatus(put, 200)
   expect(put.headers.get('x-ignored-fields')).toBe(null)
-  const after: Answer = (await ask('GET', path)).body
+  const after: JsonBody = (await ask('GET', path)).body
   // They change by themselves, and are absent in most records.
   for (const name of ['updated_at', 'storageAvailable', 'storageAvailableBytes'])
     if (name in before) after[name] = before[name]
@@ -332,8 +332,8 @@ test('a file is found by its unique id, and its cover by its number', async ({ a
   expect((await fetch(art, { method: 'POST', headers, body: png })).status).toBe(200)
   const shown = await waitFor(
     async () => {
-      const answer = await fetch(art, { headers: { 'X-API-Key': adminKey }, redirect: 'manual' })
-      return answer.status === 200 ? answer : null
+      const response = await fetch(art, { headers: { 'X-API-Key': adminKey }, redirect: 'manual' })
+      return response.status === 200 ? response : null
     },
     { deadlineMs: 5_000, what: 'the cover' }
   )
@@ -443,7 +443,7 @@ test('an installation shows its dialect, and keys and own pages theirs', async (
   const shown = aPlay({ song: aSong({ customFields: { 1: 'calm' } }) })
   await add(aStation({ shown, profile: { customFields, requestsEnabled: true } }))
   const documented = await makeKey(['view station management'], 'documented')
-  const get = async (path: string, headers: Record<string, string> = {}): Promise<Answer> => {
+  const get = async (path: string, headers: Record<string, string> = {}): Promise<JsonBody> => {
     const response = await fetch(`${address}${path}`, { headers })
     expect(response.headers.get('vary')).toContain('X-API-Key, Authorization')
     return response.json()
@@ -483,7 +483,7 @@ test('an installation in the documented dialect answers keys of AzuraCast', asyn
   const { base: address, add, makeKey } = await serveApi(sql, redisUrl)
   await add(aStation({ profile: { requestsEnabled: true } }))
   const headers = { 'X-API-Key': await makeKey(['view station management'], 'azuracast') }
-  const read = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+  const read = async (path: string, init: RequestInit = {}): Promise<JsonBody> =>
     (await fetch(`${address}${path}`, init)).json()
   for (const path of ['/api/nowplaying/1', '/api/nowplaying_static/1.json', '/api/station/1/nowplaying'])
     expect(await read(path, { headers })).toMatchObject({ station: { requests_enabled: true } })
@@ -503,8 +503,8 @@ test('wrong keys of public requests leave those of other requests alone', async 
   )
   const ask = async (path: string, apiKey: string) =>
     (await fetch(`${address}${path}`, { headers: { 'X-API-Key': apiKey } })).status
-  const answers = await Promise.all(wrong.map(async each => ask('/api/nowplaying/1', each)))
-  expect(new Set(answers)).toEqual(new Set([200]))
+  const responses = await Promise.all(wrong.map(async each => ask('/api/nowplaying/1', each)))
+  expect(new Set(responses)).toEqual(new Set([200]))
   expect(await ask('/api/admin/stations', key)).toBe(200)
 })
 
@@ -525,7 +525,7 @@ test('the schedule has playlists and streamers, in days of the station', async (
   })
   const list = async (query: string) => {
     const { status, body } = await ask('GET', `${at}/schedule?${query}`)
-    return status === 200 ? body.map((each: Answer) => `${each.type} ${each.name} ${each.start}`) : status
+    return status === 200 ? body.map((each: JsonBody) => `${each.type} ${each.name} ${each.start}`) : status
   }
   const night = (day: string, offset: string) => [
     `playlist Night ${day}T23:00:00${offset}`,

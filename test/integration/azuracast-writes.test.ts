@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { describe, expect } from 'vitest'
 
-import { readKnownAnswers } from '../contract/azuracast-reads.ts'
+import { readKnownResponses } from '../contract/azuracast-reads.ts'
 import {
   fillIn,
   type Known,
@@ -16,7 +16,7 @@ import { isolatedTest as base } from '../support/fixtures.ts'
 import { anyAddress, signedIn } from '../support/people.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { startPlaying } from '../support/playing.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 
 /** What the steps need, and how they send requests. */
 const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
@@ -28,7 +28,7 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
 
 async function makeKnown(program: Program, userId: number): Promise<Known> {
   const { id: station } = await startPlaying(program, { queueLength: 5, songMs: 600_000 })
-  const ask = async (method: string, path: string, sent?: unknown): Promise<Answer> => {
+  const ask = async (method: string, path: string, sent?: unknown): Promise<JsonBody> => {
     const { status, body } = await program.ask(method, `/api${path}`, { body: sent })
     expectStatus({ status, body }, 200)
     return body
@@ -70,7 +70,7 @@ async function send({ baseUrl }: Program, method: string, path: string, caller: 
   // Forms get their boundary from the headers that the platform makes of them.
   const content = body === undefined ? null : new Response(isContent(body) ? body : JSON.stringify(body))
   const type = content?.headers.get('content-type')
-  const answer = await askPlainly(`${baseUrl}/api${path}`, {
+  const response = await askPlainly(`${baseUrl}/api${path}`, {
     method,
     headers: {
       Accept: 'application/json',
@@ -83,10 +83,10 @@ async function send({ baseUrl }: Program, method: string, path: string, caller: 
     },
     body: content ? Buffer.from(await content.arrayBuffer()) : undefined
   })
-  const answerType = answer.headers['content-type'] ?? ''
-  const text = answer.body.toString()
-  const parsed: Answer = answerType.startsWith('application/json') ? JSON.parse(text) : text
-  return { status: answer.status, type: answerType, body: parsed }
+  const contentType = response.headers['content-type'] ?? ''
+  const text = response.body.toString()
+  const parsed: JsonBody = contentType.startsWith('application/json') ? JSON.parse(text) : text
+  return { status: response.status, type: contentType, body: parsed }
 }
 
 const isContent = (body: unknown): body is FormData | Buffer =>
@@ -153,22 +153,22 @@ test('every list and report that docs/azuracast.md lists as valid answers, with 
     .map(call => call.replace('GET ', '').replace('{station_id}', '{station}'))
     .filter(path => /^[^{]*(?:\{station\}[^{]*)?$/.test(path) && !needsMore.test(path))
   expect(paths.length).toBeGreaterThan(60)
-  const answers = new Map<string, Answer>()
+  const responses = new Map<string, JsonBody>()
   const wrong: string[] = []
   // One after the other: all at once would be more than the server accepts on a busy machine.
   for (const path of paths) {
     const caller = path.startsWith('/frontend/account/') ? { cookie: keys.cookie } : { key: keys.admin }
     const { status, type, body } = await send(program, 'GET', fillPath(path, known), caller)
-    answers.set(path, body)
+    responses.set(path, body)
     if (status !== 200 && !(status === 302 && path.endsWith('/art'))) wrong.push(`${path}: ${status} ${type}`)
   }
   expect(wrong).toEqual([])
-  const { global, station } = answers.get('/admin/permissions')
+  const { global, station } = responses.get('/admin/permissions')
   for (const list of [global, station])
     list.sort((a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id))
-  const expected = await readKnownAnswers(program.sql, Number(known['station']))
+  const expected = await readKnownResponses(program.sql, Number(known['station']))
   for (const [path, part] of Object.entries(expected))
-    expect({ path, body: answers.get(path) }).toMatchObject({ path, body: part })
+    expect({ path, body: responses.get(path) }).toMatchObject({ path, body: part })
 })
 
 /** Reads that need a streaming server with listeners, or the path of a file. */

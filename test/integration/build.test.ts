@@ -69,7 +69,7 @@ test('a changed, added or deleted source makes the build stale; a copied one doe
   project
 }) => {
   const { folder } = project
-  const answer = join(folder, 'src/answer.ts')
+  const response = join(folder, 'src/answer.ts')
   await project.run()
   await project.write('src/answer.ts', 'export const answer: number = 43\n')
   expect(await project.run()).toEqual({ stdout: '43\n', stderr: expect.stringMatching(line) })
@@ -77,10 +77,10 @@ test('a changed, added or deleted source makes the build stale; a copied one doe
   expect(isStale(folder)).toBe(true)
   await rm(join(folder, 'web/new/file.ts'))
   expect(isStale(folder)).toBe(false)
-  await utimes(answer, 1, 1)
+  await utimes(response, 1, 1)
   expect(isStale(folder)).toBe(false)
-  await writeFile(answer, 'export const answer: number = 44\n')
-  await utimes(answer, 1, 1)
+  await writeFile(response, 'export const answer: number = 44\n')
+  await utimes(response, 1, 1)
   expect((await project.run()).stdout).toBe('43\n')
 })
 

@@ -95,10 +95,12 @@ describe('the listeners of now', () => {
     await using icecast = await startFakeIcecast()
     const path = await addStation(program, icecast.url)
     icecast.send({ path: '/radio.mp3', listeners: [['203.0.113.9', 'VLC/3.0']] })
-    const answers = await Promise.all(Array.from({ length: 10 }, () => program.ask('GET', `${path}/summary`)))
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => program.ask('GET', `${path}/summary`))
+    )
     icecast.send({ path: '/radio.mp3' })
     const later = await program.ask('GET', path)
-    expect(new Set(answers.map(({ body }) => body.total))).toEqual(new Set([1]))
+    expect(new Set(responses.map(({ body }) => body.total))).toEqual(new Set([1]))
     expect(later.body).toHaveLength(1)
   })
 
@@ -140,11 +142,11 @@ describe('the listeners of now', () => {
   test('bad parameters are refused', async ({ program }) => {
     await using icecast = await startFakeIcecast()
     const path = await addStation(program, icecast.url)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['page=0', 'per_page=x', `mount=${'x'.repeat(256)}`].map(query =>
         program.ask('GET', `${path}?${query}`)
       )
     )
-    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400])
+    expect(responses.map(({ status }) => status)).toEqual([400, 400, 400])
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { isDeep } from '../support/tier.ts'
 
 /** Creates a station by the API and opens a view, signed in. */
@@ -113,7 +113,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       const page = await openPage({ viewport: { width: 390, height: 844 } })
       const station = await openView(page, program, each.view)
       const list = each.list.replace('{station}', station.path)
-      const read = async (): Promise<Answer[]> => {
+      const read = async (): Promise<JsonBody[]> => {
         const { body } = await program.ask('GET', `${list}?per_page=0`)
         return body[each.rows ?? 'rows']
       }
@@ -170,7 +170,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     async ({ program, openPage }) => {
       const page = await openPage()
       const { path } = await openView(page, program, 'station/hooks')
-      const read = async (): Promise<Answer[]> => (await program.ask('GET', `${path}/webhooks`)).body
+      const read = async (): Promise<JsonBody[]> => (await program.ask('GET', `${path}/webhooks`)).body
       await page.getByRole('button', { name: 'New web hook' }).click()
       const dialog = dialogOf(page)
       await dialog.getByLabel('Type', { exact: true }).selectOption('discord')

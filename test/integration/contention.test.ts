@@ -72,10 +72,10 @@ describe('a write in conflict with another one', () => {
       ['POST', `${station}/playlists`, { name: 'late' }],
       ['PUT', `/api/admin/station/${id}`, { name: 'late' }]
     ]
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       writes.map(([method, path, body]) => program.ask(method, path, { body }))
     )
-    expect(answers.map(({ status }) => status)).toEqual(writes.map(() => 503))
+    expect(responses.map(({ status }) => status)).toEqual(writes.map(() => 503))
     // Reports of listeners lock nothing.
     const report = await program.ask('PUT', `${station}/listeners`, { body: { total: 3 } })
     expect(report.status).toBe(200)
@@ -99,11 +99,11 @@ describe('a write in conflict with another one', () => {
     const startedAtMs = performance.now()
     expect((await write(other.id)).status).toBe(200)
     expect(performance.now() - startedAtMs).toBeLessThan(1_500)
-    const answers = await Promise.all(waiting)
+    const responses = await Promise.all(waiting)
     clearInterval(watching)
     expect(most).toBe(2)
     await held[Symbol.asyncDispose]()
-    const refusals = answers.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`)
+    const refusals = responses.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`)
     expect(new Set(refusals)).toEqual(new Set(['503 5']))
     expect((await write(locked.id)).status).toBe(200)
   })

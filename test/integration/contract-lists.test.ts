@@ -6,7 +6,7 @@ import { differences } from '../contract/shape.ts'
 import { openStations, pathOf } from '../contract/world.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test as base } from '../support/fixtures.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 
 interface List {
   readonly path: string
@@ -136,7 +136,7 @@ const named = lists.map((list): [string, List] => [list.path, list])
 const found = 'searchPhrase=NEEDLE_'
 
 /** Rows without what other tests change: the space on a disk, and the custom fields of songs. */
-const still = (rows: readonly Answer[]) =>
+const still = (rows: readonly JsonBody[]) =>
   withoutCustomFields(rows.map(({ storageAvailable: _room, storageAvailableBytes: _bytes, ...row }) => row))
 
 /** Checks one page: its keys, its rows, its numbers, and that each link leads to its page. */
@@ -144,8 +144,8 @@ async function expectPage(
   call: Call,
   at: string,
   query: string,
-  wanted: { page: number; per_page: number; total: number; rows: Answer[] }
-): Promise<Answer> {
+  wanted: { page: number; per_page: number; total: number; rows: JsonBody[] }
+): Promise<JsonBody> {
   const { status, body, headers } = await call('GET', `${at}?${query}`)
   expectStatus({ status, body }, 200)
   expect(differences(body, envelope('object'))).toEqual([])
@@ -171,7 +171,7 @@ describe.for(named)('%s', ([, list]) => {
     const { status, body, headers } = await ask(list, '')
     expectStatus({ status, body }, 200)
     expect(headers.get('x-total-count')).toBe(String(body.length))
-    const words = body.map((each: Answer) => each[list.word])
+    const words = body.map((each: JsonBody) => each[list.word])
     expect(words).toEqual(expect.arrayContaining(list.made.map(each => each[list.word])))
     const searched = await ask(list, found)
     expectOrder(searched.body, list.sortedBy, 'ASC')
@@ -179,14 +179,14 @@ describe.for(named)('%s', ([, list]) => {
 
   full('searches without case, and % and _ mean themselves', async ({ ask }) => {
     const { body, headers } = await ask(list, found)
-    const words = body.map((each: Answer) => each[list.word])
+    const words = body.map((each: JsonBody) => each[list.word])
     expect(new Set(words)).toEqual(new Set(list.made.slice(0, 3).map(each => each[list.word])))
     expect(words).toHaveLength(3)
     expect(headers.get('x-total-count')).toBe('3')
     for (const nothing of ['%25', 'needle%25', 'n_edle', '%5C', "'%20or%201=1%20--"]) {
-      const answer = await ask(list, `searchPhrase=${nothing}`)
-      expect([nothing, answer.body.length]).toEqual([nothing, 0])
-      expect(answer.headers.get('x-total-count')).toBe('0')
+      const response = await ask(list, `searchPhrase=${nothing}`)
+      expect([nothing, response.body.length]).toEqual([nothing, 0])
+      expect(response.headers.get('x-total-count')).toBe('0')
     }
     expectStatus(await ask(list, `searchPhrase=${'x'.repeat(200)}`), 200)
     expectStatus(await ask(list, `searchPhrase=${'x'.repeat(201)}`), 400)
@@ -255,13 +255,13 @@ describe.for(named)('%s', ([, list]) => {
 })
 
 /** The rows must be ordered by a key; ties by id. */
-function expectOrder(rows: Answer[], key: string, order: 'ASC' | 'DESC'): void {
+function expectOrder(rows: JsonBody[], key: string, order: 'ASC' | 'DESC'): void {
   const sign = order === 'ASC' ? 1 : -1
-  const compare = (a: Answer, b: Answer) => {
+  const compare = (a: JsonBody, b: JsonBody) => {
     if (a[key] === b[key]) return 0
     return a[key] < b[key] ? -sign : sign
   }
-  const values = (all: Answer[]) => all.map(each => each[key])
+  const values = (all: JsonBody[]) => all.map(each => each[key])
   expect(rows).toHaveLength(3)
   expect(values(rows)).toEqual(values(rows.toSorted(compare)))
 }
@@ -272,10 +272,10 @@ test('storage locations are filtered by type, and searched by bucket too', async
   expectStatus(await call('POST', '/api/admin/storage_locations', { body: sent }), 200)
   const byType = await call('GET', '/api/admin/storage_locations?type=station_recordings')
   // Other tests may have left locations of this type.
-  expect(byType.body.map((each: Answer) => each.path)).toContain('deep')
-  expect(new Set(byType.body.map((each: Answer) => each.type))).toEqual(new Set(['station_recordings']))
+  expect(byType.body.map((each: JsonBody) => each.path)).toContain('deep')
+  expect(new Set(byType.body.map((each: JsonBody) => each.type))).toEqual(new Set(['station_recordings']))
   const byBucket = await call('GET', '/api/admin/storage_locations?searchPhrase=HAYST')
-  expect(byBucket.body.map((each: Answer) => each.path)).toEqual(['deep'])
+  expect(byBucket.body.map((each: JsonBody) => each.path)).toEqual(['deep'])
   expectStatus(await call('GET', '/api/admin/storage_locations?type=nonsense'), 400)
 })
 
@@ -293,7 +293,7 @@ test('the queue is listed in play order, searched and paged, but not sorted', as
   const { body: all, headers } = await call('GET', path)
   expect(headers.get('x-total-count')).toBe(String(all.length))
   expect(all.length).toBeGreaterThanOrEqual(3)
-  const times = all.map((each: Answer) => each.played_at)
+  const times = all.map((each: JsonBody) => each.played_at)
   expect(times).toEqual(times.toSorted((a: number, b: number) => a - b))
   await expectPage(call, path, 'per_page=2', {
     page: 1,
@@ -310,7 +310,7 @@ test('the queue is listed in play order, searched and paged, but not sorted', as
   await expectPage(call, path, 'per_page=2&page=99', { page: 99, per_page: 2, total: all.length, rows: [] })
   const { title } = all[0].song
   const byTitle = await call('GET', `${path}?searchPhrase=${encodeURIComponent(title.toUpperCase())}`)
-  expect(still(byTitle.body)).toEqual(still(all.filter((each: Answer) => each.song.text.includes(title))))
+  expect(still(byTitle.body)).toEqual(still(all.filter((each: JsonBody) => each.song.text.includes(title))))
   expect(byTitle.headers.get('x-total-count')).toBe(String(byTitle.body.length))
   expect((await call('GET', `${path}?searchPhrase=%25`)).body).toEqual([])
   expectStatus(await call('GET', `${path}?sort=text`), 400)
@@ -323,7 +323,7 @@ test('the history is listed newest first, searched and paged', async ({ world: {
   const { body: all, headers } = await call('GET', path)
   expect(headers.get('x-total-count')).toBe(String(all.length))
   expect(all.length).toBeGreaterThanOrEqual(3)
-  const times = all.map((each: Answer) => each.played_at)
+  const times = all.map((each: JsonBody) => each.played_at)
   expect(times).toEqual(times.toSorted((a: number, b: number) => b - a))
   await expectPage(call, path, 'per_page=2', {
     page: 1,
@@ -334,7 +334,7 @@ test('the history is listed newest first, searched and paged', async ({ world: {
   await expectPage(call, path, 'page=99', { page: 99, per_page: 25, total: all.length, rows: [] })
   const { title } = all[0].song
   const byTitle = await call('GET', `${path}?searchPhrase=${encodeURIComponent(title)}`)
-  expect(still(byTitle.body)).toEqual(still(all.filter((each: Answer) => each.song.text.includes(title))))
+  expect(still(byTitle.body)).toEqual(still(all.filter((each: JsonBody) => each.song.text.includes(title))))
   const now = Math.floor(Date.now() / 1000)
   const ofTheHour = await call('GET', `${path}?start=${now - 3600}&end=${now + 3600}`)
   expect(still(ofTheHour.body)).toEqual(still(all))
@@ -348,7 +348,7 @@ test('files are listed by path, searched, sorted and paged', async ({ world: { c
   const path = `/api/station/${station.id}/files`
   const { body: all, headers } = await call('GET', path)
   expect(headers.get('x-total-count')).toBe('10')
-  const titles = (rows: Answer[]) => rows.map(each => each.title)
+  const titles = (rows: JsonBody[]) => rows.map(each => each.title)
   expect(new Set(titles(all))).toEqual(
     new Set(Array.from({ length: 10 }, (_, index) => `Title ${index + 1}`))
   )

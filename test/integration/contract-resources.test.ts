@@ -6,7 +6,7 @@ import { differences } from '../contract/shape.ts'
 import type { Body } from '../contract/table.ts'
 import { fill, openStations, pathOf, type Station } from '../contract/world.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 import { sized } from '../support/tier.ts'
 
 const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
@@ -22,9 +22,9 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
 /** Fails if a response contains a secret: each of them contains `secret-word`. */
 function guardSecrets(call: Call): Call {
   return async (method, path, options) => {
-    const answer = await call(method, path, options)
-    expect(JSON.stringify(answer.body), `${method} ${path}`).not.toContain('secret-word')
-    return answer
+    const response = await call(method, path, options)
+    expect(JSON.stringify(response.body), `${method} ${path}`).not.toContain('secret-word')
+    return response
   }
 }
 
@@ -42,7 +42,7 @@ async function create(
   { collection }: ResourceCase,
   station: Station,
   body: Body
-): Promise<Answer> {
+): Promise<JsonBody> {
   const made = await call('POST', pathOf(collection, station.id), { body })
   expectStatus(made, 200)
   return made.body
@@ -103,9 +103,9 @@ describe('a record', () => {
         return body
       }
       const put = async (body: Body) => {
-        const answer = await call('PUT', path, { body })
-        expectStatus(answer, 200)
-        return answer.headers.get('x-ignored-fields')
+        const response = await call('PUT', path, { body })
+        expectStatus(response, 200)
+        return response.headers.get('x-ignored-fields')
       }
       const original = await read()
       expect(original).toMatchObject(shown({ ...full, ...fill(resource.shows, n) }))
@@ -167,8 +167,10 @@ describe('a value of a wrong type', () => {
       const outcomes: unknown[] = []
       for (const value of sized({ quick: values.filter((_, index) => index % 2 === 0), deep: values })) {
         const body = { ...fill(resource.minimal), [field]: value }
-        const { status, body: answer } = await call('POST', pathOf(resource.collection, station.id), { body })
-        const names = wrongFields(answer)
+        const { status, body: response } = await call('POST', pathOf(resource.collection, station.id), {
+          body
+        })
+        const names = wrongFields(response)
         if (status !== 400 || !names.includes(field)) outcomes.push({ value, status, names })
       }
       expect(outcomes).toEqual([])
@@ -184,8 +186,8 @@ describe('a value of a wrong type', () => {
     const outcomes: unknown[] = []
     for (const [field, [value]] of Object.entries(resource.wrong)) {
       const body = { ...fill(resource.changes[0]?.[0] ?? {}), [field]: value }
-      const { status, body: answer } = await call('PUT', path, { body })
-      const names = wrongFields(answer)
+      const { status, body: response } = await call('PUT', path, { body })
+      const names = wrongFields(response)
       if (status !== 400 || !names.includes(field)) outcomes.push({ field, value, status, names })
     }
     expect(outcomes).toEqual([])
@@ -199,10 +201,10 @@ describe('a value of a wrong type', () => {
       const body = Object.fromEntries(
         Object.entries(resource.wrong).map(([field, [value]]) => [field, value])
       )
-      const { status, body: answer } = await call('POST', pathOf(resource.collection, station.id), { body })
-      expectStatus({ status, body: answer }, 400)
-      expect(wrongFields(answer)).toEqual(expect.arrayContaining(Object.keys(resource.wrong)))
-      expect(answer.message).toBe(answer.extra_data.errors[0].message)
+      const { status, body: response } = await call('POST', pathOf(resource.collection, station.id), { body })
+      expectStatus({ status, body: response }, 400)
+      expect(wrongFields(response)).toEqual(expect.arrayContaining(Object.keys(resource.wrong)))
+      expect(response.message).toBe(response.extra_data.errors[0].message)
     }
   )
 
@@ -241,9 +243,9 @@ describe('a bad value', () => {
   test.for(titled)('is refused: %s', async ([, { field, codes, parts, resource }], { world }) => {
     const { call, station } = world
     const body = { ...fill(resource.minimal), ...parts }
-    const answer = await call('POST', pathOf(resource.collection, station.id), { body })
-    expectStatus(answer, 400)
-    const errors: { field: string; code: string }[] = answer.body.extra_data.errors
+    const response = await call('POST', pathOf(resource.collection, station.id), { body })
+    expectStatus(response, 400)
+    const errors: { field: string; code: string }[] = response.body.extra_data.errors
     const about = errors.filter(error => error.field === field || error.field.startsWith(`${field}.`))
     expect(about, `refused was ${JSON.stringify(errors)}`).not.toEqual([])
     expect(codes.split(' ')).toContain(about[0]?.code)
@@ -253,10 +255,10 @@ describe('a bad value', () => {
     world: { call, station }
   }) => {
     const body = { name: '', weight: 101, play_per_hour_minute: 60, type: 'nonsense', order: 5 }
-    const answer = await call('POST', `/api/station/${station.id}/playlists`, { body })
-    expectStatus(answer, 400)
-    expect(wrongFields(answer.body).toSorted()).toEqual(Object.keys(body).toSorted())
-    expect(answer.body.message).toBe(answer.body.extra_data.errors[0].message)
+    const response = await call('POST', `/api/station/${station.id}/playlists`, { body })
+    expectStatus(response, 400)
+    expect(wrongFields(response.body).toSorted()).toEqual(Object.keys(body).toSorted())
+    expect(response.body.message).toBe(response.body.extra_data.errors[0].message)
   })
 })
 
@@ -312,10 +314,10 @@ describe('a value that must be unique', () => {
 
   test('is accepted in exactly one of twenty concurrent requests', async ({ world: { call } }) => {
     const body = { name: 'Race', short_name: 'race' }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, async () => call('POST', '/api/admin/custom_fields', { body }))
     )
-    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b)
     expect(statuses).toEqual([200, ...Array<number>(19).fill(409)])
   })
 })
@@ -342,9 +344,9 @@ describe('fields that are fixed at creation', () => {
     const { id } = await create(call, resource, station, fill(resource.full))
     const path = singlePath(resource, station, id)
     const before = (await call('GET', path)).body
-    const answer = await call('PUT', path, { body: parts })
-    expectStatus(answer, 400)
-    const errors: { code: string }[] = answer.body.extra_data.errors
+    const response = await call('PUT', path, { body: parts })
+    expectStatus(response, 400)
+    const errors: { code: string }[] = response.body.extra_data.errors
     expect(errors.map(({ code }) => code)).toContain('read_only')
     expect((await call('GET', path)).body).toEqual(before)
   })

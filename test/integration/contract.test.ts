@@ -24,10 +24,10 @@ const holders = test.extend('keyWith', { scope: 'file' }, async ({ world: { call
       station_permissions: station === undefined ? [] : [{ station, permissions }],
       expires_at: 0
     }
-    const { status, body: answer } = await call('POST', '/api/v1/main/api-keys', { body })
-    if (status !== 200) throw new Error(`no key was made: ${status} ${JSON.stringify(answer)}`)
-    made.set(wanted, String(answer.key))
-    return String(answer.key)
+    const { status, body: response } = await call('POST', '/api/v1/main/api-keys', { body })
+    if (status !== 200) throw new Error(`no key was made: ${status} ${JSON.stringify(response)}`)
+    made.set(wanted, String(response.key))
+    return String(response.key)
   }
 })
 
@@ -46,10 +46,10 @@ const unknownStations = ['nobody', '0', '-1', '1.5', '%2e%2e', 'a%00b', '9007199
 
 describe('the interface', () => {
   test('a request id of the client is returned', async ({ world: { station }, program }) => {
-    const answer = await fetch(`${program.baseUrl}/api/nowplaying/${station.id}`, {
+    const response = await fetch(`${program.baseUrl}/api/nowplaying/${station.id}`, {
       headers: { 'X-Request-Id': 'my.request-1_A' }
     })
-    expect(answer.headers.get('x-request-id')).toBe('my.request-1_A')
+    expect(response.headers.get('x-request-id')).toBe('my.request-1_A')
   })
 
   test('the description lists every endpoint of the interface', async ({ world: { call } }) => {
@@ -299,8 +299,8 @@ describe('API keys', () => {
     'an invalid %s is refused with the field: %j',
     async ([field, parts], { world: { call } }) => {
       const body = { name: 'Bad', permissions: [], station_permissions: [], expires_at: 0, ...parts }
-      const answer = await call('POST', '/api/v1/main/api-keys', { body })
-      expect([answer.status, wrongFields(answer.body)]).toEqual([400, [field]])
+      const response = await call('POST', '/api/v1/main/api-keys', { body })
+      expect([response.status, wrongFields(response.body)]).toEqual([400, [field]])
     }
   )
 
@@ -345,8 +345,8 @@ describe('news', () => {
         ['POST', '/api/v1/main/news'],
         ['PUT', '/api/v1/main/news/wrong']
       ] as const) {
-        const answer = await world.call(method, path, { body })
-        expect([answer.status, wrongFields(answer.body)]).toEqual([400, [field]])
+        const response = await world.call(method, path, { body })
+        expect([response.status, wrongFields(response.body)]).toEqual([400, [field]])
       }
       expect((await world.call('GET', '/api/v1/main/news/wrong')).status).toBe(404)
     }
@@ -419,8 +419,8 @@ describe('notifications', () => {
     'an invalid %s is refused with the field: %j',
     async ([field, parts], { world: { call } }) => {
       const body = { title: 'Note', body: 'Words.', type: 'info', ...parts }
-      const answer = await call('POST', '/api/v1/main/notifications', { body })
-      expect([answer.status, wrongFields(answer.body)]).toEqual([400, [field]])
+      const response = await call('POST', '/api/v1/main/notifications', { body })
+      expect([response.status, wrongFields(response.body)]).toEqual([400, [field]])
     }
   )
 })

@@ -139,7 +139,7 @@ describe('a cover', () => {
   test('of a song in a remote playlist is found', async ({ covers, sql }) => {
     await using list = await startWebServer()
     const entries = [1, 2, 3].map(number => `#EXTINF:215,Lena - Light\nhttps://cdn.example/${number}.mp3`)
-    list.answer(['#EXTM3U', ...entries].join('\n'))
+    list.respondWith(['#EXTM3U', ...entries].join('\n'))
     const services = { ...covers.playout, config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.0/8'] } }
     const id = await seedStation(sql, { tracks: 0 })
     await addRemotePlaylist(sql, id, list.url)
@@ -194,10 +194,10 @@ describe('a cover', () => {
     expect(await covers.lookUp(220 * day)).toBe(true)
     const renewed = (await covers.state()).shown?.song.artId ?? ''
     expect([renewed.slice(0, 24), renewed === old]).toEqual([old.slice(0, 24), false])
-    covers.answerAll((_, response) => response.writeHead(500).end())
+    covers.respondToAll((_, response) => response.writeHead(500).end())
     expect(await covers.lookUp(440 * day)).toBe(true)
     expect((await covers.state()).shown?.song.artId).toBe(renewed)
-    covers.answerAll((_, response) => response.end('{"recordings":[]}'))
+    covers.respondToAll((_, response) => response.end('{"recordings":[]}'))
     expect(await covers.lookUp(441 * day)).toBe(true)
     expect((await covers.state()).shown?.song.artId).toBe('')
   })
@@ -305,14 +305,14 @@ describe('requests', () => {
   })
 
   test('end when the process stops', async ({ covers }) => {
-    covers.answerAll(() => {})
+    covers.respondToAll(() => {})
     await covers.play('Ann', 'Home')
     const stopping = new AbortController()
     const looking = lookUpNextCover(covers.playout, covers.source, startMs, stopping.signal)
     await waitFor(() => covers.asked.length > 0, { deadlineMs: 5_000, what: 'the request' })
     stopping.abort(new Error('stopping'))
     await expect(looking).rejects.toThrow('stopping')
-    covers.answerAll(null)
+    covers.respondToAll(null)
     expect(await covers.lookUp(10 * second)).toBe(true)
   })
 })
@@ -321,11 +321,11 @@ describe('a failed lookup', () => {
   test('is repeated, after the time that the service asks for', async ({ covers, sql }) => {
     covers.addRecording('Ann', 'Home', 1)
     covers.addCover(1, png('home'))
-    covers.answerAll((_, response) => response.writeHead(503, { 'Retry-After': '300' }).end())
+    covers.respondToAll((_, response) => response.writeHead(503, { 'Retry-After': '300' }).end())
     await covers.play('Ann', 'Home')
     expect(await covers.lookUp()).toBe(true)
     expect(await readLookups(sql)).toMatchObject([{ hash: null, failures: 1 }])
-    covers.answerAll(null)
+    covers.respondToAll(null)
     // No other song is looked up either.
     await covers.play('Tom', 'Away', await covers.addStation())
     expect(await covers.lookUp(299 * second)).toBe(false)
@@ -336,7 +336,7 @@ describe('a failed lookup', () => {
   })
 
   test('is repeated less and less often, ten times', async ({ covers, sql }) => {
-    covers.answerAll((_, response) => response.destroy())
+    covers.respondToAll((_, response) => response.destroy())
     await covers.play('Ann', 'Home')
     const pauses: number[] = []
     let nowMs = 0
@@ -370,15 +370,15 @@ describe('a failed lookup', () => {
     expect(await covers.lookUp(20 * second)).toBe(false)
   })
 
-  const answers: [what: string, answer: RequestListener][] = [
+  const responses: [what: string, response: RequestListener][] = [
     ['a page', (_, response) => response.end('<!doctype html><h1>Sign in</h1>')],
     ['a redirect', (_, response) => response.writeHead(302, { Location: '/ws/2/other' }).end()],
     ['a huge body', (_, response) => response.writeHead(200, { 'Content-Length': 3_000_000 }).end()],
     ['an endless body', endless],
     ['an answer that is not HTTP', (_, response) => response.socket?.end('hello')]
   ]
-  test.for(answers)('is one whose search has %s', async ([, answer], { covers, sql }) => {
-    covers.answerAll(answer)
+  test.for(responses)('is one whose search has %s', async ([, response], { covers, sql }) => {
+    covers.respondToAll(response)
     await covers.play('Ann', 'Home')
     expect(await covers.lookUp()).toBe(true)
     expect(covers.asked).toHaveLength(1)
@@ -386,7 +386,7 @@ describe('a failed lookup', () => {
   })
 
   test('stores nothing for a query that MusicBrainz refuses', async ({ covers, sql }) => {
-    covers.answerAll((_, response) => response.writeHead(400).end())
+    covers.respondToAll((_, response) => response.writeHead(400).end())
     await covers.play('Ann', 'Home')
     expect(await covers.lookUp()).toBe(true)
     expect(await readLookups(sql)).toMatchObject([{ hash: null, failures: 0 }])
@@ -408,7 +408,7 @@ describe('a cover is not used', () => {
     (location: string): RequestListener =>
     (_, response) =>
       response.writeHead(307, { Location: location }).end()
-  const answers: [what: string, answer: RequestListener, requests: number][] = [
+  const responses: [what: string, response: RequestListener, requests: number][] = [
     ['of a type that is not supported', (_, response) => response.end('GIF89a'), 2],
     [
       'that only claims to be a picture',
@@ -430,9 +430,9 @@ describe('a cover is not used', () => {
     ['behind a redirect without a target', (_, response) => response.writeHead(302).end(), 2],
     ['behind endless redirects', redirectTo(`/release-group/${groupId(1)}/front-500`), 6]
   ]
-  test.for(answers)('%s', async ([, answer, requests], { covers, sql }) => {
+  test.for(responses)('%s', async ([, response, requests], { covers, sql }) => {
     covers.addRecording('Ann', 'Home', 1)
-    covers.addCover(1, answer)
+    covers.addCover(1, response)
     await covers.play('Ann', 'Home')
     expect(await covers.lookUp()).toBe(true)
     expect(covers.asked).toHaveLength(requests)
@@ -491,13 +491,13 @@ test('a found cover is pushed, served and listed', async ({ covers, databaseUrl,
   const { np, triggers } = (await until(isShown)).pub.data
   expect(triggers).toEqual([])
   const { pathname: path } = new URL(np.now_playing.song.art)
-  const answer = await askPlainly(server.baseUrl + path)
-  expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([
+  const response = await askPlainly(server.baseUrl + path)
+  expect([response.status, response.headers['content-type'], response.body]).toEqual([
     200,
     'image/png',
     png('home')
   ])
-  expect(answer.headers['cache-control']).toContain('max-age=31536000')
+  expect(response.headers['cache-control']).toContain('max-age=31536000')
   const [play] = (await server.ask('GET', `/api/station/${stationId}/history`)).body
   expect(new URL(play.song.art).pathname).toBe(path)
   expect((await askPlainly(server.baseUrl + path.replace(/\w{24}/, 'f'.repeat(24)))).status).toBe(302)

@@ -7,7 +7,7 @@ import { anyCuePoints, anyDurationMs } from '../support/any-cue-points.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, queueOf, shownWhen, startPlaying } from '../support/playing.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 const nothing = {
@@ -27,13 +27,13 @@ async function register(program: Program, extra_metadata: object, length = 60) {
   return { id, status, body, path: `/api/station/${id}/file/${body.id}` }
 }
 
-const problemsIn = ({ body }: { body: Answer }) =>
+const problemsIn = ({ body }: { body: JsonBody }) =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`)
 
 /** The path of the file with this title. */
 async function fileOf(program: Program, stationId: number, title: string): Promise<string> {
   const { body } = await program.ask('GET', `/api/station/${stationId}/files`)
-  return `/api/station/${stationId}/file/${body.find((file: Answer) => file.title === title).id}`
+  return `/api/station/${stationId}/file/${body.find((file: JsonBody) => file.title === title).id}`
 }
 
 describe('extra_metadata of a song', () => {
@@ -101,10 +101,10 @@ describe('extra_metadata of a song', () => {
     ]
   ])('is refused with %s', async ([, values, problems], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
-    const answer = await program.ask('POST', `/api/station/${id}/files`, {
+    const response = await program.ask('POST', `/api/station/${id}/files`, {
       body: { path: 'a.mp3', length: 60, extra_metadata: values }
     })
-    expect([answer.status, problemsIn(answer)]).toEqual([400, problems])
+    expect([response.status, problemsIn(response)]).toEqual([400, problems])
     expect(await program.sql`select from media where station_id = ${id}`).toHaveLength(0)
   })
 
@@ -192,7 +192,7 @@ describe('the length on air', () => {
     const { now_playing: current } = await shownWhen(program, id, np => np.now_playing.duration === 20)
     expect(current.elapsed + current.remaining).toBe(20)
     const { body: preview } = await program.ask('GET', `/api/station/${id}/queue/preview?hours=1`)
-    expect(preview.map((row: Answer) => row.duration).slice(1)).not.toContain(60)
+    expect(preview.map((row: JsonBody) => row.duration).slice(1)).not.toContain(60)
   })
 
   test('of a requested song is that of the library', async ({ sql }) => {
@@ -317,8 +317,8 @@ describe('cue points that a playout has computed', () => {
       ]
     ] as const
     for (const [body, problems] of refused) {
-      const answer = await playout.call('savecache', body)
-      expect([answer.status, problemsIn(answer)]).toEqual([400, problems])
+      const response = await playout.call('savecache', body)
+      expect([response.status, problemsIn(response)]).toEqual([400, problems])
     }
     const other = await openPlayoutClient(program)
     expect((await other.call('savecache', { cache_key: key, data: measured })).status).toBe(404)

@@ -7,7 +7,7 @@ import { aPlay } from '../support/builders.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { isDeep } from '../support/tier.ts'
 import { startWebServer } from '../support/web-server.ts'
 
@@ -42,7 +42,7 @@ const titlesIn = (page: Page) => page.locator('.queue-row .row-title').allTextCo
 
 /** The titles in the queue, from the API. */
 const queued = async ({ ask }: Program, path: string): Promise<string[]> =>
-  (await ask('GET', `${path}/queue`)).body.map((row: Answer) => row.song.title)
+  (await ask('GET', `${path}/queue`)).body.map((row: JsonBody) => row.song.title)
 
 describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
   test('the first page follows the public stations, without layout shifts, in less than 110 KB', async ({
@@ -205,7 +205,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await title.filter({ hasText: new RegExp(`^\\s*${next}\\s*$`) }).waitFor({ timeout: 5_000 })
     await page.getByRole('cell', { name: next }).first().waitFor()
     const { body } = await program.ask('GET', `${station.path}/history`)
-    expect(body.map((play: Answer) => play.song.title)).toEqual([next, before])
+    expect(body.map((play: JsonBody) => play.song.title)).toEqual([next, before])
   })
 
   test.runIf(isDeep)(
@@ -229,7 +229,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Skip' }).click()
       await expect.poll(() => skips, within5s).toHaveLength(1)
       const { body } = await program.ask('GET', `${path}/history`)
-      expect(body.map((play: Answer) => play.sh_id)).toContain(JSON.parse(skips[0] ?? '').sh_id)
+      expect(body.map((play: JsonBody) => play.sh_id)).toContain(JSON.parse(skips[0] ?? '').sh_id)
     }
   )
 
@@ -303,17 +303,17 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await page.reload()
       const hook = page.locator('.hook').filter({ has: page.getByRole('heading', { name: nasty }) })
       await hook.getByText('There are no deliveries yet.').waitFor()
-      receiver.answer((_, response) => void response.writeHead(500).end(nasty))
+      receiver.respondWith((_, response) => void response.writeHead(500).end(nasty))
       await hook.getByRole('button', { name: 'Send a test' }).click()
       await hook.getByText('The server responded with 500.').waitFor()
       await hook.locator('pre', { hasText: nasty }).first().waitFor()
-      receiver.answer('welcome')
+      receiver.respondWith('welcome')
       await hook.getByRole('button', { name: 'Send a test' }).click()
       await hook.getByText('The message was delivered.').waitFor()
       await program.ask('POST', `${path}/backend/skip`)
       await hook.getByRole('row', { name: /Delivered 200/ }).waitFor({ timeout: 20_000 })
       await hook.getByText('Working').waitFor()
-      receiver.answer((_, response) => void response.writeHead(503).end())
+      receiver.respondWith((_, response) => void response.writeHead(503).end())
       await program.ask('POST', `${path}/backend/skip`)
       await hook.getByRole('row', { name: /Failed, retrying 503/ }).waitFor({ timeout: 20_000 })
       await hook

@@ -49,13 +49,13 @@ test('a response that is still being compressed is sent before the server exits'
   await using folder = await openTempFolder()
   using server = await serveMuch(databaseUrl, redisUrl, folder.path)
   const headers = { 'Accept-Encoding': 'br' }
-  const answers = Promise.all(
+  const responses = Promise.all(
     Array.from({ length: 4 }, async () => askPlainly(`${server.baseUrl}/api/nowplaying`, { headers }))
   )
   // The health response arrives after the earlier requests were read.
   await askPlainly(`${server.baseUrl}/api/health/live`)
   expect(await end(server)).toBe(0)
-  for (const { body, headers: received } of await answers) {
+  for (const { body, headers: received } of await responses) {
     const text = received['content-encoding'] === 'br' ? brotliDecompressSync(body) : body
     expect(JSON.parse(text.toString())).toHaveLength(stations)
   }

@@ -303,9 +303,9 @@ test.runIf(isDeep)(
     await using folder = await openTempFolder()
     const scripts = Array.from({ length: 4 }, () => runScript('embedded-child.ts', [folder.path, 'lock']))
     try {
-      const answers = await Promise.all(scripts.map(async script => script.firstLine))
+      const responses = await Promise.all(scripts.map(async script => script.firstLine))
       expect(
-        answers.filter(answer => v.is(v.object({ locked: v.literal(true) }), answer)).length
+        responses.filter(response => v.is(v.object({ locked: v.literal(true) }), response)).length
       ).toBeLessThan(2)
     } finally {
       for (const script of scripts) script[Symbol.dispose]()

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 
 import { apiRoutes } from '../../src/api/routes.ts'
-import { readDocument } from '../contract/answer-judge.ts'
 import { completions, unaudited, unproven } from '../contract/audited-operations.ts'
 import { type Known, refused } from '../contract/every-operation.ts'
 import {
@@ -11,7 +10,8 @@ import {
   runReads,
   runSteps
 } from '../contract/operation-run.ts'
-import { differencesFromRows } from '../contract/row-answers.ts'
+import { readDocument } from '../contract/response-judge.ts'
+import { differencesFromRows } from '../contract/row-responses.ts'
 import { isolatedTest } from '../support/fixtures.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import type { Program } from '../support/program.ts'
@@ -179,9 +179,9 @@ async function countEntries(program: Program, complete: Completion): Promise<num
   await complete(
     async (method, path, body) => {
       lastPath = `/api/${path}`
-      const answer = await program.ask(method, lastPath, { body })
-      expect([method, path, answer.status]).toEqual([method, path, 200])
-      return answer.body
+      const response = await program.ask(method, lastPath, { body })
+      expect([method, path, response.status]).toEqual([method, path, 200])
+      return response.body
     },
     program,
     stationId

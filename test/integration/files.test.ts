@@ -5,7 +5,7 @@ import { songId } from '../../src/model/songs/song.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 
 const recordKeys =
@@ -29,13 +29,13 @@ async function register(program: Program, stationId: number, parts: object = {})
   return { status, body, path: `/api/station/${stationId}/file/${body.id}` }
 }
 
-const fieldsOf = ({ body }: { body: Answer }) =>
+const fieldsOf = ({ body }: { body: JsonBody }) =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`)
 
 /** The media and the path of a song that is shown. */
 async function fileOf(program: Program, stationId: number, title: string) {
   const { body } = await program.ask('GET', `/api/station/${stationId}/files?searchPhrase=${title}`)
-  const file = body.find((each: Answer) => each.title === title)
+  const file = body.find((each: JsonBody) => each.title === title)
   return { file, path: `/api/station/${stationId}/file/${file.id}` }
 }
 
@@ -128,8 +128,8 @@ describe('a song of the library', () => {
     const { body } = await register(program, one)
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const options = method === 'PUT' ? { body: { title: 'x' } } : {}
-      const answer = await program.ask(method, `/api/station/${other}/file/${body.id}`, options)
-      expect([method, answer.status]).toEqual([method, 404])
+      const response = await program.ask(method, `/api/station/${other}/file/${body.id}`, options)
+      expect([method, response.status]).toEqual([method, 404])
     }
   })
 
@@ -182,8 +182,8 @@ describe('a song of the library', () => {
   ]
   test.for(bad)('with invalid values is refused as a whole: %s', async ([, body, problems], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
-    const answer = await program.ask('POST', `/api/station/${id}/files`, { body })
-    expect([answer.status, fieldsOf(answer)]).toEqual([400, problems])
+    const response = await program.ask('POST', `/api/station/${id}/files`, { body })
+    expect([response.status, fieldsOf(response)]).toEqual([400, problems])
     expect(await program.sql`select from media where station_id = ${id}`).toHaveLength(0)
   })
 
@@ -328,7 +328,7 @@ describe('the playlists of a song', () => {
     expect(np.now_playing.sh_id).toBe(document.now_playing.sh_id)
     const queue = (await program.ask('GET', `/api/station/${id}/queue`)).body
     expect(queue).toHaveLength(3)
-    expect(queue.map((row: Answer) => row.song.title)).not.toContain(title)
+    expect(queue.map((row: JsonBody) => row.song.title)).not.toContain(title)
     await program.ask('PUT', path, { body: { playlists: [playlistId, other.id] } })
     const [last] = await program.sql`
       select media_id from playlist_tracks where playlist_id = ${playlistId} order by position desc limit 1`
@@ -399,7 +399,7 @@ test('concurrent writes all succeed, and the queue stays consistent', async ({ p
     ])
   )
   const { body } = await program.ask('GET', `/api/station/${id}/files?searchPhrase=many/`)
-  expect(body.map((each: Answer) => each.text).toSorted()).toEqual(
+  expect(body.map((each: JsonBody) => each.text).toSorted()).toEqual(
     made.map((_, n) => `A${n} - T${n}`).toSorted()
   )
   const [row] = await program.sql`

@@ -50,7 +50,7 @@ async function send(
   path: string,
   request: { method?: string; body?: Uint8Array; headers?: Record<string, string> } = {}
 ) {
-  const answer = await askPlainly(baseUrl + path, {
+  const response = await askPlainly(baseUrl + path, {
     method: request.method ?? 'POST',
     body: request.body,
     headers:
@@ -58,8 +58,8 @@ async function send(
         ? { 'X-API-Key': adminKey, ...request.headers }
         : request.headers
   })
-  const text = answer.body.toString()
-  return { status: answer.status, body: text === '' ? null : JSON.parse(text) }
+  const text = response.body.toString()
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }
 
 const type = (name: string, charset: string | null) => ({
@@ -288,12 +288,12 @@ test('a playlist file in a form is decoded in the charset that the part, a field
     ['', part('', field)],
     ['?charset=koi8-r', part('; charset=utf-8')]
   ] as const) {
-    const answer = await send(program, `/api/station/${id}/playlist/${playlist.id}/import${query}`, {
+    const response = await send(program, `/api/station/${id}/playlist/${playlist.id}/import${query}`, {
       body,
       headers: type('multipart/form-data; boundary=b', null)
     })
-    expect(answer.status).toBe(200)
-    expect(answer.body.import_results).toMatchObject([
+    expect(response.status).toBe(200)
+    expect(response.body.import_results).toMatchObject([
       { path: 'Ж.mp3', match: null },
       { path: 'Кино.mp3', match: expect.any(Number) }
     ])
@@ -313,8 +313,8 @@ test('a part of a form is decoded in the charset that it names', async ({ progra
 
 test('a field with U+FFFD is refused', async ({ program }) => {
   const id = await openStation(program)
-  const answer = await program.ask('POST', `/api/station/${id}/playlists`, { body: { name: `Caf${lost}` } })
-  expect(answer.status).toBe(400)
-  expect(answer.body.message).toContain('U+FFFD')
-  expect(answer.body.extra_data.errors).toMatchObject([{ field: 'name' }])
+  const response = await program.ask('POST', `/api/station/${id}/playlists`, { body: { name: `Caf${lost}` } })
+  expect(response.status).toBe(400)
+  expect(response.body.message).toContain('U+FFFD')
+  expect(response.body.extra_data.errors).toMatchObject([{ field: 'name' }])
 })

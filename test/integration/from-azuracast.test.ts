@@ -277,7 +277,7 @@ test('a running AzuraCast is read with its API, and what that does not show is l
   sql
 }) => {
   await using azuracast = await startWebServer()
-  azuracast.answer(openAzuracastApi())
+  azuracast.respondWith(openAzuracastApi())
   const place = { databaseUrl, dataDir: await scratchFolder() }
   const refused = await runMove(envOf(place), '--api', azuracast.url, '--key', 'wrong')
   expect(refused).toMatchObject({

@@ -29,14 +29,14 @@ async function faultOf(url: string, request: Partial<GuardedRequest> = {}): Prom
 describe('a request', () => {
   test('is sent unchanged, and its response is returned with any status', async () => {
     await using server = await startWebServer()
-    server.answer((_, response) => response.writeHead(418, { 'X-Tea': 'green' }).end('short and stout'))
-    const answer = await get(`${server.url}/pot?size=2#lid`, {
+    server.respondWith((_, response) => response.writeHead(418, { 'X-Tea': 'green' }).end('short and stout'))
+    const result = await get(`${server.url}/pot?size=2#lid`, {
       method: 'POST',
       headers: { 'Content-Type': 'text/plain', 'X-Hook': '1' },
       body: 'Grüße'
     })
-    expect(answer).toMatchObject({ status: 418, headers: { 'x-tea': 'green' } })
-    expect(answer.body.toString()).toBe('short and stout')
+    expect(result).toMatchObject({ status: 418, headers: { 'x-tea': 'green' } })
+    expect(result.body.toString()).toBe('short and stout')
     expect(server.asked).toMatchObject([
       {
         method: 'POST',
@@ -151,7 +151,7 @@ describe('no connection is made', () => {
     await using target = await startWebServer()
     await using server = await startWebServer()
     for (const status of [301, 302, 303, 307, 308, 304]) {
-      server.answer((_, response) => response.writeHead(status, { Location: target.url }).end())
+      server.respondWith((_, response) => response.writeHead(status, { Location: target.url }).end())
       expect(await faultOf(server.url)).toMatchObject({ word: 'redirect', status })
       expect(await get(server.url, { whenRedirected: 'return' })).toMatchObject({
         status,
@@ -167,13 +167,13 @@ describe('a response', () => {
 
   test('with a too large Content-Length is refused immediately', async () => {
     await using server = await startWebServer()
-    server.answer((_, response) => void response.writeHead(200, { 'Content-Length': 1_001 }).write('x'))
+    server.respondWith((_, response) => void response.writeHead(200, { 'Content-Length': 1_001 }).write('x'))
     expect(await faultOf(server.url, { maxBytes: 1_000 })).toMatchObject({ word: 'too_large', status: 200 })
   })
 
   test('that turns out too large is refused', async () => {
     await using server = await startWebServer()
-    server.answer((_, response) => {
+    server.respondWith((_, response) => {
       const more = () => {
         while (response.write(whole));
       }
@@ -187,9 +187,9 @@ describe('a response', () => {
 
   test('may be as large as the limit', async () => {
     await using server = await startWebServer()
-    server.answer((_, response) => void response.end(whole))
+    server.respondWith((_, response) => void response.end(whole))
     expect((await get(server.url, { maxBytes: 1_000 })).body).toEqual(whole)
-    server.answer((_, response) => {
+    server.respondWith((_, response) => {
       response.write(whole.subarray(1))
       response.end('x')
     })
@@ -198,7 +198,7 @@ describe('a response', () => {
 
   test('that is incomplete is refused', async () => {
     await using server = await startWebServer()
-    server.answer((_, response) => {
+    server.respondWith((_, response) => {
       response.writeHead(200, { 'Content-Length': 100 }).write('x')
       setImmediate(() => response.destroy())
     })
@@ -249,7 +249,7 @@ describe('a response', () => {
   test('is not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(10_000_000))
     await using server = await startWebServer()
-    server.answer((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed))
+    server.respondWith((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed))
     expect((await get(server.url, { maxBytes: 20_000 })).body).toEqual(packed)
   })
 

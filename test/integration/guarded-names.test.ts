@@ -28,9 +28,9 @@ const at = (...addresses: string[]): Address[] =>
   addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
 
 /** The addresses of names: each answer is used once, the last one repeatedly. */
-function answer(...answers: string[][]) {
-  for (const addresses of answers.slice(0, -1)) asked.mockImplementationOnce(async () => at(...addresses))
-  asked.mockImplementation(async () => at(...(answers.at(-1) ?? [])))
+function respondWith(...responses: string[][]) {
+  for (const addresses of responses.slice(0, -1)) asked.mockImplementationOnce(async () => at(...addresses))
+  asked.mockImplementation(async () => at(...(responses.at(-1) ?? [])))
 }
 
 const connect = vi.spyOn(Socket.prototype, 'connect')
@@ -80,7 +80,7 @@ const refused: [trick: string, url: string, name: string, addresses: string[]][]
 
 describe('a name is refused', () => {
   test.for(refused)('%s: %s', async ([, url, name, addresses]) => {
-    answer(addresses)
+    respondWith(addresses)
     expect(await checkTarget(url, none)).toEqual({
       code: 'unsafe_url',
       sentence: 'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
@@ -92,7 +92,7 @@ describe('a name is refused', () => {
   })
 
   test('that is public when it is stored and private when it is requested', async () => {
-    answer([publicHost], ['127.0.0.1'])
+    respondWith([publicHost], ['127.0.0.1'])
     await using server = await startWebServer()
     const url = `http://radio.example:${server.port}/`
     expect(await checkTarget(url, none)).toBeNull()
@@ -103,7 +103,7 @@ describe('a name is refused', () => {
   })
 
   test('that is private at the second request', async () => {
-    answer(['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1'])
+    respondWith(['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1'])
     await using server = await startWebServer()
     const send = () => guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
     expect((await send()).status).toBe(200)
@@ -114,13 +114,13 @@ describe('a name is refused', () => {
 })
 
 describe('a name passes when it is stored', () => {
-  test.for<[why: string, answer: string[]]>([
+  test.for<[why: string, response: string[]]>([
     ['with a public address', [publicHost]],
     ['with public addresses of both kinds', [publicHost6, publicHost]],
     ['with a public address by NAT64', ['64:ff9b::808:808']],
     ['without an address', []]
   ])('%s', async ([, addresses]) => {
-    answer(addresses)
+    respondWith(addresses)
     expect(await checkTarget('http://radio.example/', none)).toBeNull()
   })
 
@@ -130,7 +130,7 @@ describe('a name passes when it is stored', () => {
   })
 
   test('with a private address that is allowed', async () => {
-    answer(['10.1.2.3', publicHost])
+    respondWith(['10.1.2.3', publicHost])
     expect(await checkTarget('http://radio.example/', toNetworkList(['10.1.0.0/16']))).toBeNull()
   })
 })
@@ -144,7 +144,7 @@ describe('a URL that another program requests', () => {
     expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
     fail('EAI_AGAIN')
     expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
-    answer([])
+    respondWith([])
     expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
   })
 
@@ -156,13 +156,13 @@ describe('a URL that another program requests', () => {
   })
 
   test('counts with its last addresses while the name server does not answer', async () => {
-    answer([publicHost])
+    respondWith([publicHost])
     expect(await checkForeignTarget('http://songs.example/a.mp3', none)).toBeNull()
     fail('EAI_AGAIN')
     expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toBeNull()
     fail('ENOTFOUND')
     expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toEqual(unresolved)
-    answer(['10.0.0.1'])
+    respondWith(['10.0.0.1'])
     expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toMatchObject({ code: 'unsafe_url' })
     fail('EAI_AGAIN')
     expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toMatchObject({ code: 'unsafe_url' })
@@ -172,7 +172,7 @@ describe('a URL that another program requests', () => {
 describe('the connection is made', () => {
   test('to the address of the one lookup, with http', async () => {
     await using server = await startWebServer()
-    answer(['127.0.0.1'], ['127.0.0.2'])
+    respondWith(['127.0.0.1'], ['127.0.0.2'])
     const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
     expect(status).toBe(200)
     expect(server.asked[0]?.headers.host).toBe(`radio.example:${server.port}`)
@@ -185,7 +185,7 @@ describe('the connection is made', () => {
       greetings.push(bytes)
       socket.end('this is no TLS')
     })
-    answer(['127.0.0.1'], ['127.0.0.2'])
+    respondWith(['127.0.0.1'], ['127.0.0.2'])
     const sent = guardedFetch(`https://radio.example:${server.port}/`, { allowed: loopback })
     await expect(sent).rejects.toMatchObject({ word: 'tls' })
     expect(greetings.map(greeting => greeting.includes('radio.example'))).toEqual([true])
@@ -194,7 +194,7 @@ describe('the connection is made', () => {
 
   test('to no address of a second lookup', async () => {
     await using server = await startWebServer()
-    answer(['127.0.0.77'], ['127.0.0.1'])
+    respondWith(['127.0.0.77'], ['127.0.0.1'])
     const sent = guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
     await expect(sent).rejects.toMatchObject({ word: 'refused' })
     expect([asked.mock.calls.length, server.asked]).toEqual([1, []])
@@ -202,13 +202,13 @@ describe('the connection is made', () => {
 
   test('to another address of the same lookup if one is unreachable', async () => {
     await using server = await startWebServer()
-    answer(['127.0.0.77', '127.0.0.1'])
+    respondWith(['127.0.0.77', '127.0.0.1'])
     const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
     expect([status, server.asked.length]).toEqual([200, 1])
   })
 
   test('to nothing if the name has no address', async () => {
-    answer([])
+    respondWith([])
     await expect(guardedFetch('http://radio.example/', { allowed: none })).rejects.toMatchObject({
       word: 'dns',
       message: 'The name of the server is not known.'
@@ -231,7 +231,7 @@ test('a silent name server does not delay requests beyond their timeout, and que
   const turns = names.slice(0, -1).map(name => `${name}.example`)
   expect(asked.mock.calls.map(([name]) => name)).toEqual(turns)
   for (const resolve of open) resolve(at('93.184.215.14'))
-  answer(['93.184.215.14'])
+  respondWith(['93.184.215.14'])
   expect(await resolveAddresses('d.example', AbortSignal.timeout(5_000))).toEqual(at('93.184.215.14'))
   expect(asked.mock.calls.map(([name]) => name)).toEqual([...turns, 'd.example'])
 })

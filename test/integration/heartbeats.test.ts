@@ -93,12 +93,12 @@ test.for([
   const reason = 'heartbeat must be an integer from 15 to 300 (seconds)'
   expect(disconnect).toEqual({ code: 3501, reason })
   expect(await client.closed).toEqual({ code: 3501, reason })
-  const answer = await fetch(`${baseUrl}/api/live/nowplaying/http_stream`, {
+  const response = await fetch(`${baseUrl}/api/live/nowplaying/http_stream`, {
     method: 'POST',
     body: JSON.stringify(message)
   })
-  expect(answer.status).toBe(400)
-  expect(await answer.json()).toMatchObject({ extra_data: { errors: [{ field: 'heartbeat' }] } })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ extra_data: { errors: [{ field: 'heartbeat' }] } })
   const refused = openWay('an EventSource with cf_connect', { baseUrl, message })
   expect((await refused.ended).status).toBe(400)
 })

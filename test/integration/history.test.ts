@@ -4,7 +4,7 @@ import type { Sql } from '../../src/stores/db/sql.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 interface Row {
@@ -37,7 +37,7 @@ async function recordPlays(sql: Sql, rows: Row[], timezone = 'UTC'): Promise<num
   return id
 }
 
-const titles = (items: Answer[]) => items.map(({ song }) => song.title)
+const titles = (items: JsonBody[]) => items.map(({ song }) => song.title)
 
 describe('the history', () => {
   test('has the current and past plays, newest first, as in now playing', async ({ program }) => {
@@ -69,7 +69,7 @@ describe('the history', () => {
       { at: '2026-01-01T00:20:00Z' }
     ])
     const { body } = await program.ask('GET', `/api/station/${id}/history`)
-    expect(body.map(({ duration }: Answer) => duration)).toEqual([60, 90])
+    expect(body.map(({ duration }: JsonBody) => duration)).toEqual([60, 90])
   })
 
   test('is searched in title, artist and playlist, and paged', async ({ program }) => {

@@ -16,8 +16,8 @@ import { addedRows, interfaceRows, type Row } from '../contract/table.ts'
 import { fill, openStations, pathOf, recordParameter } from '../contract/world.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
 import { askPlainly } from '../support/plain-http.ts'
-import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
-import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
+import { adminKey, type JsonBody, type RunningProgram } from '../support/program.ts'
+import { type RawResponse, sendRaw } from '../support/raw-http.ts'
 import { sized } from '../support/tier.ts'
 
 /** The limit for a body is 15 seconds; the rest is for a busy machine. */
@@ -43,7 +43,7 @@ const head = (method: string, path: string, lines: readonly string[] = []) =>
   [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `X-API-Key: ${adminKey}`, ...lines].join('\r\n')
 
 /** Starts requests that never end, before all other tests, so that those run meanwhile. */
-function startEndless(program: RunningProgram, stationId: number): Promise<RawAnswer>[] {
+function startEndless(program: RunningProgram, stationId: number): Promise<RawResponse>[] {
   const type = 'Content-Type: application/json'
   const open = (...lines: string[]) =>
     `${head('PUT', `/api/station/${stationId}/listeners`, [type, ...lines])}\r\n\r\n`
@@ -63,10 +63,10 @@ function startEndless(program: RunningProgram, stationId: number): Promise<RawAn
     ...Array.from({ length: 20 }, (_, index) => ({ bytes: dripping[index % 2] ?? '', drips: true }))
   ]
   return all.map(({ bytes, drips }) => {
-    const answer = sendRaw(program.baseUrl, bytes, { drips, deadlineMs: endlessMs })
+    const response = sendRaw(program.baseUrl, bytes, { drips, deadlineMs: endlessMs })
     // It may reject before the test that awaits it starts.
-    answer.catch(() => {})
-    return answer
+    response.catch(() => {})
+    return response
   })
 }
 
@@ -95,11 +95,11 @@ const volatileTables = new Set(
 )
 
 /** The number of rows of each other table. */
-async function countRows({ sql }: RunningProgram, tables: readonly string[]): Promise<Answer> {
+async function countRows({ sql }: RunningProgram, tables: readonly string[]): Promise<JsonBody> {
   const counts = tables
     .filter(name => !volatileTables.has(name))
     .map(name => `'${name}', (select count(*) from ${name})`)
-  const [found] = await sql.unsafe<{ counts: Answer }[]>(
+  const [found] = await sql.unsafe<{ counts: JsonBody }[]>(
     `select json_build_object(${counts.join()}) as counts`
   )
   return found?.counts
@@ -128,30 +128,30 @@ interface Sent {
 async function send(program: RunningProgram, method: string, path: string, { body, contentType }: Sent) {
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = Date.now()
-    const answer = await askPlainly(program.baseUrl + path, {
+    const response = await askPlainly(program.baseUrl + path, {
       method,
       body,
       headers: { 'X-API-Key': adminKey, 'Content-Type': contentType ?? 'application/json' },
       signal: AbortSignal.timeout(10_000)
     })
-    const text = answer.body.toString()
-    const { status } = answer
+    const text = response.body.toString()
+    const { status } = response
     expect(faultsOf(status, text, Date.now() - startedAt), `${method} ${path}`).toEqual([])
     if (status !== 429 || attempt === 20) return { status, text, body: parsed(text) }
-    await sleep(Number(answer.headers['retry-after']) * 1000)
+    await sleep(Number(response.headers['retry-after']) * 1000)
   }
 }
 
 /** Sends bytes unchanged. After a 429 it retries every second. */
 async function sendWithRetries({ baseUrl }: RunningProgram, bytes: string) {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await sendRaw(baseUrl, bytes)
-    if (answer.status !== 429 || attempt === 20) return answer
+    const response = await sendRaw(baseUrl, bytes)
+    if (response.status !== 429 || attempt === 20) return response
     await sleep(1_000)
   }
 }
 
-function parsed(text: string): Answer {
+function parsed(text: string): JsonBody {
   try {
     return JSON.parse(text)
   } catch {
@@ -306,12 +306,12 @@ describe('impossible ids', () => {
 
   test.for(named(addressed))('%s: 404', async ([, row], { program, world: { station } }) => {
     for (const id of impossibleIds) {
-      const answer = await sendWithRetries(
+      const response = await sendWithRetries(
         program,
         `${head(row.method, pathOf(row.path, station.id, id))}\r\n\r\n`
       )
-      expect(faultsOf(answer.status, answer.body, answer.tookMs)).toEqual([])
-      expect([id.slice(0, 40), answer.status]).toEqual([id.slice(0, 40), 404])
+      expect(faultsOf(response.status, response.body, response.tookMs)).toEqual([])
+      expect([id.slice(0, 40), response.status]).toEqual([id.slice(0, 40), 404])
     }
   })
 
@@ -322,8 +322,8 @@ describe('impossible ids', () => {
         `/api/nowplaying/${id}`,
         `/api/station/${id}/playlists`
       ]) {
-        const answer = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
-        expect([path.slice(0, 60), answer.status]).toEqual([path.slice(0, 60), 404])
+        const response = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
+        expect([path.slice(0, 60), response.status]).toEqual([path.slice(0, 60), 404])
       }
     }
   })
@@ -413,11 +413,11 @@ describe('impossible ids', () => {
       for (const [index, query] of queries.entries()) {
         // Each from another address, because searches have a rate limit.
         const lines = [`X-Forwarded-For: 198.51.100.${index + 1}`]
-        const answer = await sendRaw(program.baseUrl, `${head('GET', `${path}?${query}`, lines)}\r\n\r\n`)
-        expect([query.slice(0, 60), ...faultsOf(answer.status, answer.body, answer.tookMs)]).toEqual([
+        const response = await sendRaw(program.baseUrl, `${head('GET', `${path}?${query}`, lines)}\r\n\r\n`)
+        expect([query.slice(0, 60), ...faultsOf(response.status, response.body, response.tookMs)]).toEqual([
           query.slice(0, 60)
         ])
-        expect([200, 400, 431]).toContain(answer.status)
+        expect([200, 400, 431]).toContain(response.status)
       }
     }
   )
@@ -438,10 +438,10 @@ describe('the request line and headers', () => {
     '%s gets a response or a closed connection, and does not inject a header',
     async ([, lines], { program }) => {
       const request = `GET /api/status HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines}\r\n\r\n`
-      const answer = await sendRaw(program.baseUrl, request)
-      expect([0, 200, 400, 403, 431]).toContain(answer.status)
-      expect(answer.head).not.toMatch(/^x-evil/im)
-      expect(faultsOf(answer.status, answer.body, answer.tookMs)).toEqual([])
+      const response = await sendRaw(program.baseUrl, request)
+      expect([0, 200, 400, 403, 431]).toContain(response.status)
+      expect(response.head).not.toMatch(/^x-evil/im)
+      expect(faultsOf(response.status, response.body, response.tookMs)).toEqual([])
       await expectHealthy(program)
     }
   )
@@ -449,9 +449,9 @@ describe('the request line and headers', () => {
   test.for(['/api/%0d%0aX-Evil:%201', '/api/nowplaying/a%0d%0aX-Evil:%201', '/api/time?a=%0d%0aX-Evil:%201'])(
     'a line break in the path does not inject a header: %s',
     async (path, { program }) => {
-      const answer = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
-      expect([200, 404]).toContain(answer.status)
-      expect(answer.head).not.toMatch(/^x-evil/im)
+      const response = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
+      expect([200, 404]).toContain(response.status)
+      expect(response.head).not.toMatch(/^x-evil/im)
     }
   )
 

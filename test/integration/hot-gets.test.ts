@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
-import { askPlainly, type PlainAnswer, type PlainOptions } from '../support/plain-http.ts'
+import { askPlainly, type PlainResponse, type PlainOptions } from '../support/plain-http.ts'
 import { putState } from '../support/put-state.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
@@ -33,11 +33,11 @@ const documentPaths = (key: string | number) => pathsOf(key).slice(0, 4)
 /** Makes a request use the general routes: cached responses are not used with a request id of the client. */
 const general = { 'X-Request-Id': 'mine' }
 
-const textOf = ({ body }: PlainAnswer) => body.toString()
-const parse = (answer: PlainAnswer) => JSON.parse(textOf(answer))
+const textOf = ({ body }: PlainResponse) => body.toString()
+const parse = (response: PlainResponse) => JSON.parse(textOf(response))
 
 /** The parts of a response that cached and general routes must have in common. */
-function comparable({ status, headers, body }: PlainAnswer) {
+function comparable({ status, headers, body }: PlainResponse) {
   const { date: _date, 'x-request-id': _id, ...others } = headers
   return { status, headers: others, body: body.toString('latin1') }
 }
@@ -75,12 +75,12 @@ describe('a document', () => {
       for (const path of documentPaths(key).slice(0, 3)) {
         // The time of the database may be a few milliseconds behind.
         const before = Math.floor((Date.now() - 50) / 1000)
-        const answer = await askPlainly(base + path)
-        const { elapsed, remaining } = parse(answer).now_playing
+        const response = await askPlainly(base + path)
+        const { elapsed, remaining } = parse(response).now_playing
         expect(elapsed).toBeGreaterThanOrEqual(before - startedAt)
         expect(elapsed).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) - startedAt)
         expect(elapsed + remaining).toBe(600)
-        expect(answer.headers).toMatchObject({
+        expect(response.headers).toMatchObject({
           'content-type': 'application/json; charset=utf-8',
           'cache-control': 'public, max-age=1',
           vary: 'Accept-Encoding, X-API-Key, Authorization',
@@ -88,7 +88,7 @@ describe('a document', () => {
           'x-cuewire-offset': '7',
           'access-control-allow-origin': '*'
         })
-        expect(answer.headers['access-control-expose-headers']).toContain('X-Cuewire-Offset')
+        expect(response.headers['access-control-expose-headers']).toContain('X-Cuewire-Offset')
       }
     }
   })
@@ -109,9 +109,9 @@ describe('a document', () => {
   test('is available as a line of text', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour(), silent)
-    const answer = await askPlainly(`${base}/api/nowplaying_static/harbour_fm.txt`)
-    expect(textOf(answer)).toBe('Nils Okada - Paper Lanterns')
-    expect(answer.headers).toMatchObject({
+    const response = await askPlainly(`${base}/api/nowplaying_static/harbour_fm.txt`)
+    expect(textOf(response)).toBe('Nils Okada - Paper Lanterns')
+    expect(response.headers).toMatchObject({
       'content-type': 'text/plain; charset=utf-8',
       'cache-control': 'public, max-age=1',
       'x-cuewire-offset': '7'
@@ -175,10 +175,10 @@ describe('an entity tag', () => {
       for (const way of [{}, general]) {
         const [first, again] = await waitFor(
           async () => {
-            const answer = await askPlainly(base + path, { headers: way })
-            const etag = String(answer.headers.etag)
+            const response = await askPlainly(base + path, { headers: way })
+            const etag = String(response.headers.etag)
             const next = await askPlainly(base + path, { headers: { ...way, 'If-None-Match': etag } })
-            return next.status === 304 && ([answer, next] as const)
+            return next.status === 304 && ([response, next] as const)
           },
           { deadlineMs: 5_000, what: 'a 304' }
         )
@@ -198,10 +198,10 @@ describe('an entity tag', () => {
     // Responses with the same entity tag have the same body, over three seconds and a change.
     const bodies = new Map<string, string>()
     const known = async (path: string) => {
-      const answer = await askPlainly(base + path)
-      const etag = String(answer.headers.etag)
-      expect(bodies.get(etag) ?? textOf(answer)).toBe(textOf(answer))
-      bodies.set(etag, textOf(answer))
+      const response = await askPlainly(base + path)
+      const etag = String(response.headers.etag)
+      expect(bodies.get(etag) ?? textOf(response)).toBe(textOf(response))
+      bodies.set(etag, textOf(response))
     }
     for (let second = 0; second < 3; second++) {
       for (let round = 0; round < 5; round++)
@@ -276,7 +276,7 @@ describe('a compressed response', () => {
     const until = Date.now() + sized({ quick: 1_100, deep: 2_000 })
     while (Date.now() < until) {
       const before = Math.floor(Date.now() / 1000)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, n) =>
           askPlainly(`${base}/api/nowplaying/1`, {
             headers: { 'Accept-Encoding': n % 2 ? 'gzip' : 'br' }
@@ -284,7 +284,7 @@ describe('a compressed response', () => {
         )
       )
       const after = Math.floor(Date.now() / 1000)
-      for (const { headers, body } of answers) {
+      for (const { headers, body } of responses) {
         const decode = { br: brotliDecompressSync, gzip: gunzipSync }[String(headers['content-encoding'])]
         const { elapsed } = JSON.parse(String(decode ? decode(body) : body)).now_playing
         expect(elapsed).toBeGreaterThanOrEqual(before - startedAt)
@@ -316,10 +316,10 @@ test('a list of many stations arrives completely', async ({ sql, redisUrl }) => 
   await add(...states)
   const both = [{}, general, { 'Accept-Encoding': 'br' }]
   for (const headers of both) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => askPlainly(`${base}/api/nowplaying`, { headers }))
     )
-    for (const { headers: got, body } of answers) {
+    for (const { headers: got, body } of responses) {
       const text = String(got['content-encoding'] === 'br' ? brotliDecompressSync(body) : body)
       expect(text.length).toBeGreaterThan(300 * 1024)
       expect(JSON.parse(text)).toHaveLength(120)
@@ -360,8 +360,12 @@ describe('a private station', () => {
     await add(harbour(), secret())
     const keyed = { 'X-API-Key': await makeKey() }
     for (const path of ['/api/nowplaying', ...documentPaths('secret')]) {
-      const answer = await askPlainly(base + path, { headers: { ...keyed, 'Accept-Encoding': 'gzip' } })
-      expect([path, answer.status, answer.headers['cache-control']]).toEqual([path, 200, 'private, no-store'])
+      const response = await askPlainly(base + path, { headers: { ...keyed, 'Accept-Encoding': 'gzip' } })
+      expect([path, response.status, response.headers['cache-control']]).toEqual([
+        path,
+        200,
+        'private, no-store'
+      ])
       const again = await waitFor(
         async () => {
           const { etag } = (await askPlainly(base + path, { headers: keyed })).headers
@@ -391,9 +395,9 @@ describe('a private station', () => {
     await add(harbour(), secret())
     const key = encodeURIComponent(await makeKey())
     for (const path of pathsOf('secret')) {
-      const answer = await askPlainly(`${base}${path}?api_key=${key}`)
-      expect([path, answer.status]).toEqual([path, path.includes('/art') ? 302 : 200])
-      expect(answer.headers['cache-control']).toBe('private, no-store')
+      const response = await askPlainly(`${base}${path}?api_key=${key}`)
+      expect([path, response.status]).toEqual([path, path.includes('/art') ? 302 : 200])
+      expect(response.headers['cache-control']).toBe('private, no-store')
       expect((await askPlainly(`${base}${path}?api_key=wrong`)).status).toBe(404)
     }
     expect(parse(await askPlainly(`${base}/api/nowplaying?api_key=${key}`))).toHaveLength(2)

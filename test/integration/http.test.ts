@@ -144,30 +144,30 @@ async function checkKey({ apiKey }: Request): Promise<void> {
 }
 
 /** Sends raw bytes. Returns all received bytes once the connection is idle or closed. */
-async function talk(port: number, text: string, isDone: (answer: string) => boolean): Promise<string> {
+async function talk(port: number, text: string, isDone: (response: string) => boolean): Promise<string> {
   const socket = net.connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   socket.on('error', () => {})
   socket.write(text, 'latin1')
-  let answer = ''
+  let response = ''
   for await (const chunk of socket.setEncoding('latin1')) {
-    answer += String(chunk)
-    if (isDone(answer)) break
+    response += String(chunk)
+    if (isDone(response)) break
   }
-  return answer
+  return response
 }
 
 const errorKeys = ['code', 'type', 'message', 'formatted_message', 'extra_data', 'success']
 
 test('a response is JSON with CORS headers and a request id', async () => {
   const { base } = await serve()
-  const answer = await fetch(`${base}/now`)
-  expect(await answer.json()).toEqual({ now: 1 })
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-  expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
-  expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-  expect(answer.headers.get('cache-control')).toBeNull()
+  const response = await fetch(`${base}/now`)
+  expect(await response.json()).toEqual({ now: 1 })
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  expect(response.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(response.headers.get('cache-control')).toBeNull()
 })
 
 test('a valid request id is kept, another is replaced', async () => {
@@ -182,8 +182,8 @@ test('a valid request id is kept, another is replaced', async () => {
 test('HEAD is GET without a body, and the connection stays open', async () => {
   const { port } = await serve()
   const both = 'HEAD /now HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n'
-  const answer = await talk(port, both, text => text.endsWith('{"now":1}'))
-  const [head = '', ...rest] = answer.split('\r\n\r\n')
+  const response = await talk(port, both, text => text.endsWith('{"now":1}'))
+  const [head = '', ...rest] = response.split('\r\n\r\n')
   expect(head).toContain('HTTP/1.1 200 OK')
   expect(head).toContain('Content-Length: 9')
   expect(rest[0]).toContain('HTTP/1.1 200 OK')
@@ -212,20 +212,20 @@ test.for([
 test('304 has no body, and the connection stays open', async () => {
   const { port } = await serve()
   const both = 'GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n'
-  const answer = await talk(port, both, text => text.endsWith('{"now":1}'))
-  expect(answer).toMatch(/^HTTP\/1\.1 304 Not Modified/)
-  expect(answer).not.toContain('never sent')
+  const response = await talk(port, both, text => text.endsWith('{"now":1}'))
+  expect(response).toMatch(/^HTTP\/1\.1 304 Not Modified/)
+  expect(response).not.toContain('never sent')
 })
 
 test('OPTIONS returns the allowed methods and headers', async () => {
   const { base } = await serve()
-  const answer = await fetch(`${base}/keyed`, { method: 'OPTIONS' })
-  expect(answer.status).toBe(204)
-  expect(answer.headers.get('access-control-allow-methods')).toBe(
+  const response = await fetch(`${base}/keyed`, { method: 'OPTIONS' })
+  expect(response.status).toBe(204)
+  expect(response.headers.get('access-control-allow-methods')).toBe(
     'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
   )
-  expect(answer.headers.get('access-control-allow-headers')).toContain('x-api-key')
-  expect(answer.headers.get('access-control-max-age')).toBe('86400')
+  expect(response.headers.get('access-control-allow-headers')).toContain('x-api-key')
+  expect(response.headers.get('access-control-max-age')).toBe('86400')
 })
 
 test('with a list of origins only these are echoed', async () => {
@@ -251,25 +251,25 @@ test.each([
   ['POST', '/echo/a', 403, 'NotLoggedInException']
 ])('%s %s is answered %d in the error shape', async (method, path, status, type) => {
   const { base } = await serve()
-  const answer = await fetch(base + path, { method })
-  expect(answer.status).toBe(status)
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  const body = Object(await answer.json())
+  const response = await fetch(base + path, { method })
+  expect(response.status).toBe(status)
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  const body = Object(await response.json())
   expect(Object.keys(body)).toEqual(errorKeys)
   expect(body).toMatchObject({ code: status, type, success: false, extra_data: {} })
 })
 
 test('405 lists the methods of the path', async () => {
   const { base } = await serve()
-  const answer = await fetch(`${base}/echo/a`, { method: 'DELETE' })
-  expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
+  const response = await fetch(`${base}/echo/a`, { method: 'DELETE' })
+  expect(response.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
 })
 
 test('parameters and queries are decoded, also an invalid query', async () => {
   const { base } = await serve()
-  const answer = await fetch(`${base}/echo/a%2Fb%20c?x=%zz&y=1+2`)
-  expect(await answer.json()).toEqual({
+  const response = await fetch(`${base}/echo/a%2Fb%20c?x=%zz&y=1+2`)
+  expect(await response.json()).toEqual({
     name: 'a/b c',
     query: [
       ['x', '%zz'],
@@ -289,18 +289,18 @@ test('keyed responses are not cacheable unless the handler sets it', async () =>
 
 test('a header value cannot inject headers', async () => {
   const { base } = await serve()
-  const answer = await fetch(`${base}/injected`, { redirect: 'manual' })
-  expect(answer.headers.get('x-evil')).toBeNull()
+  const response = await fetch(`${base}/injected`, { redirect: 'manual' })
+  expect(response.headers.get('x-evil')).toBeNull()
 })
 
 test.each(['/broken', '/rejected'])(
   'an exception on %s is logged and answered with 500 without details',
   async path => {
     const { base, lines } = await serve()
-    const answer = await fetch(base + path)
-    expect(answer.status).toBe(500)
-    const request = answer.headers.get('x-request-id')
-    const text = await answer.text()
+    const response = await fetch(base + path)
+    expect(response.status).toBe(500)
+    const request = response.headers.get('x-request-id')
+    const text = await response.text()
     expect(JSON.parse(text)).toMatchObject({ code: 500, extra_data: { request_id: request } })
     expect(text).not.toContain('secret')
     expect(lines).toHaveLength(1)
@@ -353,8 +353,8 @@ test('a body is parsed, with a length or chunked', async () => {
 test('a route for bytes receives them unchanged, and no other types', async () => {
   const { base } = await serve()
   const send = async (body: string | Uint8Array<ArrayBuffer>, type: string) => {
-    const answer = await fetch(`${base}/bytes`, { method: 'POST', body, headers: { 'Content-Type': type } })
-    return [answer.status, await answer.json()]
+    const response = await fetch(`${base}/bytes`, { method: 'POST', body, headers: { 'Content-Type': type } })
+    return [response.status, await response.json()]
   }
   const bytes = Uint8Array.of(0, 0xff, 0x22, 0xc0)
   expect(await send(bytes, 'image/png')).toEqual([200, [...bytes]])
@@ -377,9 +377,9 @@ test.each([
   ['{"a":', { 'X-API-Key': 'bad' }, 403, 'NotLoggedInException']
 ])('body %# is refused and never handled', async (body, headers, status, type) => {
   const { post, seen } = await serve()
-  const answer = await post(body, headers)
-  expect(answer.status).toBe(status)
-  expect(await answer.json()).toMatchObject({ code: status, type })
+  const response = await post(body, headers)
+  expect(response.status).toBe(status)
+  expect(await response.json()).toMatchObject({ code: status, type })
   expect(seen).toEqual([])
 })
 
@@ -387,9 +387,9 @@ test('a body that is too large is refused while it is sent, and the client is as
   const { port } = await serve()
   const announced =
     'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 5000000000\r\n\r\n{'
-  const answer = await talk(port, announced, text => text.endsWith('}'))
-  expect(answer).toContain('413 Payload Too Large')
-  expect(answer).toContain('Connection: close')
+  const response = await talk(port, announced, text => text.endsWith('}'))
+  expect(response).toContain('413 Payload Too Large')
+  expect(response).toContain('Connection: close')
 })
 
 test('a body that does not arrive times out', async () => {

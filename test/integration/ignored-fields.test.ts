@@ -44,11 +44,11 @@ test('a body with known fields only, or one that is not read, has no such header
 
 test('fields of a form are listed, and browsers may read the header', async ({ program }) => {
   const { id } = await openPlayoutClient(program)
-  const answer = await askPlainly(`${program.baseUrl}/api/station/${id}/nowplaying/update`, {
+  const response = await askPlainly(`${program.baseUrl}/api/station/${id}/nowplaying/update`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'X-API-Key': adminKey },
     body: 'title=Aria&artist=Ishizaka&mount=%2Fradio.mp3&charset=utf-8&format=mp3'
   })
-  expect([answer.status, answer.headers['x-ignored-fields']]).toEqual([200, 'mount, format'])
-  expect(answer.headers['access-control-expose-headers']).toContain('X-Ignored-Fields')
+  expect([response.status, response.headers['x-ignored-fields']]).toEqual([200, 'mount, format'])
+  expect(response.headers['access-control-expose-headers']).toContain('X-Ignored-Fields')
 })

@@ -8,7 +8,7 @@ import { serveApi } from '../support/api-server.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { call, createUser, signedIn } from '../support/people.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -217,10 +217,10 @@ describe('users', () => {
       two_factor_secret: null
     })
     await program.ask('PUT', `/api/admin/user/${me.id}`, { body: { auth_password: 'another long password' } })
-    const answer = await call(program, 'POST', '/api/frontend/account/session', {
+    const response = await call(program, 'POST', '/api/frontend/account/session', {
       body: { email, password: 'another long password' }
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
   })
 
   test('a user and a role can be sent back as they were read', async ({ program }) => {
@@ -307,7 +307,7 @@ describe('the state of the installation', () => {
     expect(stats.cpu.cores.length).toBeGreaterThan(0)
     expect(stats.cpu.total.usage).toMatch(/^\d+(\.\d+)?$/)
     const { body: services } = await program.ask('GET', '/api/admin/services')
-    expect(services.map(({ name, running }: Answer) => [name, running])).toEqual([
+    expect(services.map(({ name, running }: JsonBody) => [name, running])).toEqual([
       ['server', true],
       ['workers', true],
       ['postgres', true],
@@ -423,13 +423,13 @@ describe('debugging', () => {
   test('the caches are cleared, and the jobs are counted', async ({ program }) => {
     expect((await program.ask('PUT', '/api/admin/debug/clear-cache')).status).toBe(200)
     const { body } = await program.ask('GET', '/api/admin/debug/queues')
-    expect(body.map(({ name }: Answer) => name)).toEqual(['high_priority', 'normal_priority'])
+    expect(body.map(({ name }: JsonBody) => name)).toEqual(['high_priority', 'normal_priority'])
   })
 
   test('the queue of a station is cleared, explained and published', async ({ program }) => {
     const station = await seedStation(program.sql)
     const { body: listed } = await program.ask('GET', '/api/admin/debug/stations')
-    const urls = listed.find(({ id }: Answer) => id === station)
+    const urls = listed.find(({ id }: JsonBody) => id === station)
     const put = async (url: string) => (await program.ask('PUT', new URL(url).pathname)).body.logs
     await waitFor(async () => (await program.ask('GET', `/api/station/${station}/queue`)).body.length > 0, {
       deadlineMs: 15_000,

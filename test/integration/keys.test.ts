@@ -150,11 +150,11 @@ async function refusedOf(program: Program, key: string, calls: readonly string[]
   for (const call of calls) {
     const [method = '', path = ''] = call.split(' ')
     const body = method === 'POST' || method === 'PUT' ? { body: {} } : {}
-    const answer = await program.ask(method, path, { key, ...body })
-    if (answer.status === 403 && answer.body.type !== 'PermissionDeniedException')
-      throw new Error(`${call}: ${answer.body.type}`)
-    if (answer.status === 403) refused.push(call)
-    else expect([200, 400, 404, 409]).toContain(answer.status)
+    const response = await program.ask(method, path, { key, ...body })
+    if (response.status === 403 && response.body.type !== 'PermissionDeniedException')
+      throw new Error(`${call}: ${response.body.type}`)
+    if (response.status === 403) refused.push(call)
+    else expect([200, 400, 404, 409]).toContain(response.status)
   }
   return refused
 }
@@ -297,8 +297,8 @@ test('a key works until the second it expires in', async ({ program }) => {
   expect((await program.ask('GET', '/api/health', { key })).status).toBe(200)
   const refused = await waitFor(
     async () => {
-      const answer = await program.ask('GET', '/api/health', { key })
-      return answer.status === 403 && answer
+      const response = await program.ask('GET', '/api/health', { key })
+      return response.status === 403 && response
     },
     { deadlineMs: 10_000, what: 'the key to expire' }
   )
@@ -334,9 +334,9 @@ test('a key is accepted in either header', async ({ program }) => {
 async function flood(program: Asked) {
   for (let index = 0; index < 1_000; index++) {
     const key = index.toString(16).padStart(16, '0') + ':' + '0'.repeat(32)
-    const answer = await program.ask('GET', '/api/health', { key })
-    if (answer.status === 429) return answer
-    expect(answer.status).toBe(403)
+    const response = await program.ask('GET', '/api/health', { key })
+    if (response.status === 429) return response
+    expect(response.status).toBe(403)
   }
   throw new Error('the rate limit did not apply to 1,000 wrong keys')
 }
@@ -499,9 +499,12 @@ test('a key can read its effective permissions', async ({ program }) => {
   const { body: made } = await program.ask('POST', keys, {
     body: { name: 'Reader', permissions: ['view all'], station_permissions: [own] }
   })
-  const answer = await program.ask('GET', `${keys}/current`, { key: made.key })
-  expect(answer).toMatchObject({ status: 200, body: { status: 'success', api_key: { id: made.api_key.id } } })
-  const { read, write, stations } = answer.body.effective_permissions
+  const response = await program.ask('GET', `${keys}/current`, { key: made.key })
+  expect(response).toMatchObject({
+    status: 200,
+    body: { status: 'success', api_key: { id: made.api_key.id } }
+  })
+  const { read, write, stations } = response.body.effective_permissions
   expect(read).toEqual(expect.arrayContaining(['view station management', 'manage station web hooks']))
   expect(write).toEqual(['view all'])
   const [at] = stations

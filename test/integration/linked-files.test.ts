@@ -28,8 +28,8 @@ async function openLibrary(program: Program) {
   async function download(path: string) {
     const [song] = await program.sql<{ id: number }[]>`
       update media set path = ${path} where station_id = ${id} returning id`
-    const answer = await fetch(`${program.baseUrl}/api/station/${id}/ondemand/download/${song?.id}`)
-    return { status: answer.status, text: await answer.text() }
+    const response = await fetch(`${program.baseUrl}/api/station/${id}/ondemand/download/${song?.id}`)
+    return { status: response.status, text: await response.text() }
   }
   return { id, folder, download }
 }

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -97,8 +97,8 @@ describe('the series of listeners', () => {
     expect([body.step, body.points.length]).toEqual([60, 1_441])
     expect(body.points[0]).toMatchObject({ total: 0, most: 0 })
     expect(body.points.at(-1)).toMatchObject({ total: 3, unique: 3 })
-    const since = body.points.filter(({ at }: Answer) => at >= askedAt)
-    expect(Math.max(...since.map(({ most }: Answer) => most))).toBe(5)
+    const since = body.points.filter(({ at }: JsonBody) => at >= askedAt)
+    expect(Math.max(...since.map(({ most }: JsonBody) => most))).toBe(5)
   })
 
   test('of a station whose count never changed has that count', async ({ program }) => {

@@ -404,8 +404,8 @@ describe('a report of a broadcaster', () => {
     [{ hls: [{ path: '/other.mp3', total: 5 }] }, 'hls.0.path']
   ])('is refused if it is invalid: %j', async ([body, field], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
-    const answer = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
-    expect([answer.status, answer.body.extra_data.errors[0].field]).toEqual([400, field])
+    const response = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
+    expect([response.status, response.body.extra_data.errors[0].field]).toEqual([400, field])
   })
 })
 
@@ -547,9 +547,9 @@ describe('a list of reports', () => {
     [[{ station: 1, total: -1 }], 'stations.0.total', 'out_of_range'],
     [[{ station: 1, total: 1, unique: 2 }], 'stations.0.unique', 'out_of_range']
   ])('is refused if it is invalid: %j', async ([stations, field, code], { program }) => {
-    const answer = await program.ask('PUT', '/api/listeners', { body: { stations } })
-    expect(answer.status).toBe(400)
-    expect(answer.body.extra_data.errors).toEqual([{ field, code, message: expect.any(String) }])
+    const response = await program.ask('PUT', '/api/listeners', { body: { stations } })
+    expect(response.status).toBe(400)
+    expect(response.body.extra_data.errors).toEqual([{ field, code, message: expect.any(String) }])
   })
 
   test('is refused as a whole if a station is named twice or not allowed for the key', async ({

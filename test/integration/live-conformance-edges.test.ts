@@ -30,8 +30,8 @@ describe('the encoding of the subscribe message', () => {
     socket.terminate()
     expect(JSON.parse(text).connect.subs[station.channel].publications).toHaveLength(1)
     const life = new AbortController()
-    const answer = await fetch(`${stage.baseUrl}${livePath}/sse?_=1&${query}`, { signal: life.signal })
-    expect(answer.status).toBe(200)
+    const response = await fetch(`${stage.baseUrl}${livePath}/sse?_=1&${query}`, { signal: life.signal })
+    expect(response.status).toBe(200)
     life.abort()
   })
 
@@ -52,11 +52,11 @@ describe('the encoding of the subscribe message', () => {
     'a chunked body of more than 64 KiB is refused: %s',
     async (path, { stage }) => {
       const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`
-      const answer = await sendRaw(
+      const response = await sendRaw(
         stage.baseUrl,
         `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}${chunk}0\r\n\r\n`
       )
-      expect(answer.status).toBe(413)
+      expect(response.status).toBe(413)
     }
   )
 
@@ -69,14 +69,14 @@ describe('the encoding of the subscribe message', () => {
         controller.close()
       }
     })
-    const answer = await fetch(`${stage.baseUrl}${livePath}/${path}`, {
+    const response = await fetch(`${stage.baseUrl}${livePath}/${path}`, {
       method: 'POST',
       body,
       duplex: 'half',
       signal: life.signal
     })
-    expect(answer.status).toBe(200)
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect(response.status).toBe(200)
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     let text = ''
     while (!text.includes('"channel":"global:time"')) text += (await reader?.read())?.value ?? ''
     expect(text).toContain('"subs":{"global:time":{}}')

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 // HTTP behavior of the streams, and acceptance check 17 for the endpoints without push.
@@ -16,8 +16,8 @@ describe('HTTP behavior of the streams', () => {
     'access-control-allow-origin': 'https://widget.example',
     'access-control-allow-credentials': 'true'
   }
-  const headersOf = (answer: Response, names: readonly string[]) =>
-    Object.fromEntries(names.map(name => [name, answer.headers.get(name)]))
+  const headersOf = (response: Response, names: readonly string[]) =>
+    Object.fromEntries(names.map(name => [name, response.headers.get(name)]))
 
   test.for([
     ['GET', 'sse?cf_connect=%7B%7D', 'text/event-stream; charset=utf-8'],
@@ -26,17 +26,17 @@ describe('HTTP behavior of the streams', () => {
     ['POST', 'http_stream', 'application/json']
   ] as const)('%s %s has the headers of a stream', async ([method, path, type], { stage }) => {
     const life = new AbortController()
-    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+    const response = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
       method,
       headers: { Origin: 'https://widget.example', 'Accept-Encoding': 'gzip, br' },
       ...(method === 'POST' ? { body: '{}' } : {}),
       signal: life.signal
     })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')?.replace(/; charset=utf-8$/, '')).toBe(type.split(';')[0])
-    expect(type.includes('charset') ? answer.headers.get('content-type') : type).toBe(type)
-    expect(headersOf(answer, Object.keys(streamHeaders))).toEqual(streamHeaders)
-    expect(headersOf(answer, ['content-encoding', 'content-length'])).toEqual({
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')?.replace(/; charset=utf-8$/, '')).toBe(type.split(';')[0])
+    expect(type.includes('charset') ? response.headers.get('content-type') : type).toBe(type)
+    expect(headersOf(response, Object.keys(streamHeaders))).toEqual(streamHeaders)
+    expect(headersOf(response, ['content-encoding', 'content-length'])).toEqual({
       'content-encoding': null,
       'content-length': null
     })
@@ -50,33 +50,33 @@ describe('HTTP behavior of the streams', () => {
     ['PUT', 'sse'],
     ['DELETE', 'sse']
   ] as const)('405: %s %s', async ([method, path], { stage }) => {
-    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+    const response = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
       method,
       headers: { Origin: 'https://widget.example' }
     })
-    expect(answer.status).toBe(405)
-    expect(await answer.json()).toMatchObject({ code: 405, success: false })
-    expect(answer.headers.get('allow')).toMatch(/POST/)
-    expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
+    expect(response.status).toBe(405)
+    expect(await response.json()).toMatchObject({ code: 405, success: false })
+    expect(response.headers.get('allow')).toMatch(/POST/)
+    expect(response.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
   })
 
   test.for(['sse', 'http_stream'])('a preflight of %s is answered', async (path, { stage }) => {
-    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+    const response = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
       method: 'OPTIONS',
       headers: { Origin: 'https://widget.example', 'Access-Control-Request-Method': 'POST' }
     })
-    expect(answer.status).toBe(204)
-    expect(answer.headers.get('access-control-allow-methods')).toMatch(/POST/)
-    expect(answer.headers.get('access-control-allow-headers')?.toLowerCase()).toMatch(/content-type/)
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-methods')).toMatch(/POST/)
+    expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toMatch(/content-type/)
   })
 
   test('a page of another origin can read an error', async ({ stage }) => {
-    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?cf_connect=junk`, {
+    const response = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?cf_connect=junk`, {
       headers: { Origin: 'https://widget.example' }
     })
-    expect(answer.status).toBe(400)
-    expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
-    expect(await answer.json()).toMatchObject({ code: 400, success: false })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
+    expect(await response.json()).toMatchObject({ code: 400, success: false })
   })
 
   const refusals: [method: string, query: string, body: string | undefined, message: string][] = [
@@ -91,16 +91,16 @@ describe('HTTP behavior of the streams', () => {
   ]
   test.for(refusals)('%s ?%s with the body %s is refused with a message', async (refusal, { stage }) => {
     const [method, query, body = null, message] = refusal
-    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?${query}`, { method, body })
-    expect(await answer.json()).toMatchObject({ code: 400, message })
+    const response = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?${query}`, { method, body })
+    expect(await response.json()).toMatchObject({ code: 400, message })
   })
 
   test('a plain GET of the WebSocket address fails without hanging', async ({ stage }) => {
-    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/websocket`, {
+    const response = await fetch(`${stage.baseUrl}/api/live/nowplaying/websocket`, {
       signal: AbortSignal.timeout(2_000)
     })
-    expect(answer.status).toBeGreaterThanOrEqual(400)
-    expect(answer.status).toBeLessThan(500)
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    expect(response.status).toBeLessThan(500)
   })
 })
 
@@ -120,7 +120,7 @@ describe('acceptance 17: private stations are hidden on every endpoint', () => {
     }
     const list = async (asKey: string): Promise<number[]> =>
       (await stage.server.ask('GET', '/api/nowplaying', { key: asKey })).body.map(
-        ({ station }: Answer) => station.id
+        ({ station }: JsonBody) => station.id
       )
     expect(await list('')).not.toContain(hidden.id)
     expect(await list(key)).toContain(hidden.id)

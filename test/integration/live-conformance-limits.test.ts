@@ -206,8 +206,8 @@ test(
       deadlineMs: 1_500,
       what: 'readiness to end'
     })
-    const answer = await fetch(`${baseUrl}/api/nowplaying/${station.id}`)
-    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
+    const response = await fetch(`${baseUrl}/api/nowplaying/${station.id}`)
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
     const late = openWebSocket({ baseUrl, message })
     await late.until('connect')
     await station.play('Last Song')

@@ -11,18 +11,18 @@ import type { Stage } from '../support/live-stage.ts'
 
 async function get({ baseUrl }: Stage, path: string, headers: Record<string, string> = {}) {
   const startedAtMs = Date.now()
-  const answer = await fetch(baseUrl + path, { headers, signal: AbortSignal.timeout(20_000) })
-  const text = await answer.text()
+  const response = await fetch(baseUrl + path, { headers, signal: AbortSignal.timeout(20_000) })
+  const text = await response.text()
   const np: NowPlaying = text === '' ? null : JSON.parse(text)
   return {
-    status: answer.status,
+    status: response.status,
     np,
     text,
     tookMs: Date.now() - startedAtMs,
-    position: [answer.headers.get('x-cuewire-epoch'), answer.headers.get('x-cuewire-offset')],
-    etag: answer.headers.get('etag') ?? '',
-    cacheControl: answer.headers.get('cache-control') ?? '',
-    cors: answer.headers.get('access-control-allow-origin')
+    position: [response.headers.get('x-cuewire-epoch'), response.headers.get('x-cuewire-offset')],
+    etag: response.headers.get('etag') ?? '',
+    cacheControl: response.headers.get('cache-control') ?? '',
+    cors: response.headers.get('access-control-allow-origin')
   }
 }
 
@@ -38,10 +38,10 @@ const pathsOf = ({ id, shortName }: { id: number; shortName: string }) => [
 test('each URL returns its position, and may be cached for a second', async ({ stage }) => {
   const station = await stage.put({ offset: 7 })
   for (const path of pathsOf(station)) {
-    const answer = await get(stage, path)
-    expect(answer).toMatchObject({ status: 200, position: ['e1', '7'], cors: '*' })
-    expect(answer.np.station.id).toBe(station.id)
-    expect(Number(/max-age=(\d+)/.exec(answer.cacheControl)?.[1])).toBeLessThanOrEqual(1)
+    const response = await get(stage, path)
+    expect(response).toMatchObject({ status: 200, position: ['e1', '7'], cors: '*' })
+    expect(response.np.station.id).toBe(station.id)
+    expect(Number(/max-age=(\d+)/.exec(response.cacheControl)?.[1])).toBeLessThanOrEqual(1)
   }
 })
 
@@ -53,16 +53,16 @@ async function watchTags(stage: Stage, path: string) {
   let unchanged = 0
   let last = ''
   while (Date.now() - startedAtMs < 1_300) {
-    const answer = await get(stage, path, last === '' ? {} : { 'If-None-Match': last })
-    if (answer.status === 304) {
+    const response = await get(stage, path, last === '' ? {} : { 'If-None-Match': last })
+    if (response.status === 304) {
       unchanged++
-      expect(answer.text).toBe('')
+      expect(response.text).toBe('')
     } else {
-      expect(answer.status).toBe(200)
-      expect(tags.has(answer.etag)).toBe(false)
-      tags.add(answer.etag)
-      elapsed.add(answer.np.now_playing.elapsed)
-      last = answer.etag
+      expect(response.status).toBe(200)
+      expect(tags.has(response.etag)).toBe(false)
+      tags.add(response.etag)
+      elapsed.add(response.np.now_playing.elapsed)
+      last = response.etag
     }
     await sleep(10)
   }
@@ -103,10 +103,10 @@ describe('a long poll', () => {
     expect(timedOut.tookMs).toBeLessThan(2_000)
     const changedAtMs = Date.now()
     await station.play('Night Ferry')
-    const answer = await waiting
+    const response = await waiting
     expect(Date.now() - changedAtMs).toBeLessThan(1_000)
-    expect(answer).toMatchObject({ status: 200, position: ['e1', '2'] })
-    expect(answer.np.now_playing.song.title).toBe('Night Ferry')
+    expect(response).toMatchObject({ status: 200, position: ['e1', '2'] })
+    expect(response.np.now_playing.song.title).toBe('Night Ferry')
   })
 
   test.for([
@@ -117,16 +117,16 @@ describe('a long poll', () => {
     ['no wait', 'wait=0&since=2']
   ] as const)('gets a response immediately: %s', async ([, query], { stage }) => {
     const station = await stage.put({ offset: 3 })
-    const answer = await get(stage, `/api/nowplaying/${station.id}?${query}`)
-    expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
-    expect(answer.tookMs).toBeLessThan(1_000)
+    const response = await get(stage, `/api/nowplaying/${station.id}?${query}`)
+    expect(response).toMatchObject({ status: 200, position: ['e1', '3'] })
+    expect(response.tookMs).toBeLessThan(1_000)
   })
 
   test('with wait=0 and without a change returns 304 immediately', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
-    const answer = await get(stage, `/api/nowplaying/${station.id}?wait=0&since=3&epoch=e1`)
-    expect(answer.status).toBe(304)
-    expect(answer.tookMs).toBeLessThan(1_000)
+    const response = await get(stage, `/api/nowplaying/${station.id}?wait=0&since=3&epoch=e1`)
+    expect(response.status).toBe(304)
+    expect(response.tookMs).toBeLessThan(1_000)
   })
 
   test('gets a response when the epoch changes', async ({ stage }) => {
@@ -139,9 +139,9 @@ describe('a long poll', () => {
 
   test('with a position from the future gets the current one immediately', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
-    const answer = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=${2 ** 53 - 1}&epoch=e1`)
-    expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
-    expect(answer.tookMs).toBeLessThan(2_000)
+    const response = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=${2 ** 53 - 1}&epoch=e1`)
+    expect(response).toMatchObject({ status: 200, position: ['e1', '3'] })
+    expect(response.tookMs).toBeLessThan(2_000)
   })
 
   test.for([
@@ -176,9 +176,9 @@ describe('a long poll', () => {
       // The long poll above is waiting once this request is answered.
       await get(stage, `${path}?wait=0&since=1&epoch=e1`)
       await station.change({ profile: { ...station.state().profile, isPublic: false } })
-      const answer = await waiting
-      expect([304, 404]).toContain(answer.status)
-      expect(answer.position).not.toEqual(['e1', '2'])
+      const response = await waiting
+      expect([304, 404]).toContain(response.status)
+      expect(response.position).not.toEqual(['e1', '2'])
     }
   )
 
@@ -195,8 +195,8 @@ describe('a long poll', () => {
     await get(stage, `${path}?wait=1&since=2&epoch=e1`, headers)
     await revoke()
     await hidden.play('Secret Ferry')
-    const answer = await revoked
-    expect([304, 401, 403, 404]).toContain(answer.status)
-    expect(answer.text).not.toContain('Secret')
+    const response = await revoked
+    expect([304, 401, 403, 404]).toContain(response.status)
+    expect(response.text).not.toContain('Secret')
   })
 })

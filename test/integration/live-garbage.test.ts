@@ -111,14 +111,14 @@ describe('the first frame', () => {
         const text = typeof body === 'string' ? body : Buffer.from(body).toString('latin1')
         const life = new AbortController()
         const { signal } = life
-        const answers = [
+        const responses = [
           await fetch(`${sse}?cf_connect=${encodeURIComponent(Buffer.from(text.slice(0, 300)).toString())}`, {
             signal
           }),
           await fetch(sse, { method: 'POST', body, signal }),
           await fetch(stream, { method: 'POST', body, signal })
         ]
-        for (const { status } of answers) expect([200, 400, 431]).toContain(status)
+        for (const { status } of responses) expect([200, 400, 431]).toContain(status)
         life.abort()
       })
     })
@@ -304,8 +304,11 @@ describe('the handshake', () => {
         using raw = openRaw(stage.baseUrl)
         raw.send(handshake(stage.baseUrl, query))
         expect(await raw.status()).toBe(431)
-        const answer = await sendRaw(stage.baseUrl, `GET ${livePath}/sse${query} HTTP/1.1\r\nHost: x\r\n\r\n`)
-        expect(answer.status).toBe(431)
+        const response = await sendRaw(
+          stage.baseUrl,
+          `GET ${livePath}/sse${query} HTTP/1.1\r\nHost: x\r\n\r\n`
+        )
+        expect(response.status).toBe(431)
       })
     })
   })

@@ -116,9 +116,9 @@ test('with a list of origins, other origins are refused on every transport', asy
     ['POST', events],
     ['POST', lines]
   ] as const) {
-    const answer = await fetch(baseUrl + path, { method, headers: { Origin: 'https://evil.example.com' } })
-    expect([path, answer.status]).toEqual([path, 403])
-    await answer.body?.cancel()
+    const response = await fetch(baseUrl + path, { method, headers: { Origin: 'https://evil.example.com' } })
+    expect([path, response.status]).toEqual([path, 403])
+    await response.body?.cancel()
   }
   await expect(subscribeLive(url, {}, { Origin: 'https://evil.example.com' })).rejects.toThrow(
     'no such frame'

@@ -224,15 +224,15 @@ test('a revoked key ends delivery, and a wrong key does not affect public statio
 })
 
 test('a message that arrives during the check of a key is processed after it', async ({ redisUrl }) => {
-  let answer: ((isAllowed: boolean) => void) | null = null
-  const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
+  let response: ((isAllowed: boolean) => void) | null = null
+  const mayListen = async () => new Promise<boolean>(resolve => (response = resolve))
   const { url } = await serveStation(redisUrl, aStation({ profile: { isPublic: false } }), { mayListen })
   const client = connectLive(url)
   client.socket.once('open', () => {
     client.socket.send(JSON.stringify({ ...harbour, token: 'good' }))
     client.socket.send(JSON.stringify({ subs: { 'global:time': {} } }))
   })
-  const allow = await waitFor(() => answer, soon)
+  const allow = await waitFor(() => response, soon)
   allow(true)
   const { connect } = await client.until(isConnect)
   expect(connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
@@ -479,8 +479,8 @@ test('a client that sends too many messages is disconnected', async ({ redisUrl 
 })
 
 test('no message is lost during the check of a key, and the limits apply', async ({ redisUrl }) => {
-  let answer: ((isAllowed: boolean) => void) | null = null
-  const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
+  let response: ((isAllowed: boolean) => void) | null = null
+  const mayListen = async () => new Promise<boolean>(resolve => (response = resolve))
   const hidden = aStation({ profile: { isPublic: false } })
   const { url, redis, feed } = await serveStation(redisUrl, hidden, { mayListen })
   await putState(redis, aStation({ stationId: 2, profile: { shortName: 'open' } }))
@@ -500,7 +500,7 @@ test('no message is lost during the check of a key, and the limits apply', async
       })
     )
   })
-  const allow = await waitFor(() => answer, soon)
+  const allow = await waitFor(() => response, soon)
   allow(true)
   await client.until(isConnect)
   expect(await client.until(isPub)).toMatchObject({ channel: 'station:open' })

@@ -9,7 +9,7 @@ import { removeState } from '../../src/stores/redis/station-store.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
-import { askPlainly, type PlainAnswer, type PlainOptions } from '../support/plain-http.ts'
+import { askPlainly, type PlainResponse, type PlainOptions } from '../support/plain-http.ts'
 import { putState } from '../support/put-state.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
@@ -29,13 +29,13 @@ const polled = [
 const promptMs = sized({ quick: 1_000, deep: 100 })
 const lateMs = sized({ quick: 5_000, deep: 800 })
 
-const titleOf = ({ body }: PlainAnswer) => JSON.parse(body.toString()).now_playing.song.title
+const titleOf = ({ body }: PlainResponse) => JSON.parse(body.toString()).now_playing.song.title
 
 /** Sends a request and measures its time. */
 async function timed(url: string, options: PlainOptions = {}) {
   const startedAtMs = Date.now()
-  const answer = await askPlainly(url, options)
-  return { answer, tookMs: Date.now() - startedAtMs }
+  const response = await askPlainly(url, options)
+  return { response, tookMs: Date.now() - startedAtMs }
 }
 
 /** Waits until there are this many long polls. */
@@ -64,15 +64,15 @@ describe('a long poll', () => {
     let before = harbour
     // On a busy machine one response may be late, but not all.
     for (const title of ['Night Ferry', 'Slow Tide', 'Fog Horn']) {
-      const answered = askPlainly(`${server.base}${path}?wait=30&since=${before.offset}`)
+      const responded = askPlainly(`${server.base}${path}?wait=30&since=${before.offset}`)
       await waiting(server, 1)
       const after = afterSong(before, { title })
       await putState(server.redis, after)
-      const answer = await answered
+      const response = await responded
       tookMs.push(performance.now() - heardAtMs)
-      expect(answer.status).toBe(200)
-      expect(titleOf(answer)).toBe(title)
-      expect(answer.headers).toMatchObject({
+      expect(response.status).toBe(200)
+      expect(titleOf(response)).toBe(title)
+      expect(response.headers).toMatchObject({
         'x-cuewire-offset': String(after.offset),
         'x-cuewire-epoch': 'e1',
         'cache-control': 'public, max-age=1'
@@ -92,8 +92,8 @@ describe('a long poll', () => {
       'wait=30&since=9&epoch=other',
       'wait=30'
     ]) {
-      const { answer, tookMs } = await timed(`${base}/api/nowplaying/1?${query}`)
-      expect([query, answer.status]).toEqual([query, 200])
+      const { response, tookMs } = await timed(`${base}/api/nowplaying/1?${query}`)
+      expect([query, response.status]).toEqual([query, 200])
       expect(tookMs).toBeLessThan(10_000)
     }
   })
@@ -108,25 +108,25 @@ describe('a long poll', () => {
       [1, 1_000],
       [0, 0]
     ] as const) {
-      const { answer, tookMs } = await timed(`${base}/api/nowplaying/1?wait=${wait}&since=7&epoch=e1`)
-      expect(answer.status).toBe(304)
-      expect(answer.body).toHaveLength(0)
+      const { response, tookMs } = await timed(`${base}/api/nowplaying/1?wait=${wait}&since=7&epoch=e1`)
+      expect(response.status).toBe(304)
+      expect(response.body).toHaveLength(0)
       expect(tookMs).toBeGreaterThanOrEqual(atLeast)
       expect(tookMs).toBeLessThan(atLeast + lateMs)
-      expect(answer.headers).toMatchObject({
+      expect(response.headers).toMatchObject({
         'x-cuewire-offset': '7',
         'x-cuewire-epoch': 'e1',
         'cache-control': 'no-store',
         'access-control-allow-origin': '*'
       })
-      expect(answer.headers).not.toHaveProperty('etag')
+      expect(response.headers).not.toHaveProperty('etag')
     }
   })
 
   test('is ended by another epoch, whatever its offset', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const answers = Promise.all(
+    const responses = Promise.all(
       ['wait=30&since=7', 'wait=30&since=7&epoch=e1'].map(query =>
         askPlainly(`${server.base}/api/nowplaying/1?${query}`)
       )
@@ -139,7 +139,7 @@ describe('a long poll', () => {
       revisions: { ...next.revisions, playback: 9 }
     }
     await putState(server.redis, rebuilt)
-    for (const { status, headers } of await answers)
+    for (const { status, headers } of await responses)
       expect([status, headers['x-cuewire-epoch'], headers['x-cuewire-offset']]).toEqual([200, 'e2', '1'])
   })
 
@@ -192,10 +192,10 @@ describe('a long poll', () => {
   test('answers HEAD like GET', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const answer = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`, { method: 'HEAD' })
+    const response = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`, { method: 'HEAD' })
     await waiting(server, 1)
     await putState(server.redis, next)
-    const { status, headers, body } = await answer
+    const { status, headers, body } = await response
     expect([status, body.length]).toEqual([200, 0])
     expect(Number(headers['content-length'])).toBeGreaterThan(500)
   })
@@ -208,11 +208,11 @@ describe('a long poll', () => {
     // A response is sent uncompressed if its compression takes past the end of a second.
     for (const title of ['Night Ferry', 'Slow Tide', 'Fog Horn', 'Low Water']) {
       const url = `${server.base}/api/nowplaying/1?wait=30&since=${before.offset}`
-      const answer = askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
+      const response = askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
       await waiting(server, 1)
       before = afterSong(before, { title })
       await putState(server.redis, before)
-      const { status, headers } = await answer
+      const { status, headers } = await response
       expect(status).toBe(200)
       codings.push(headers['content-encoding'])
     }
@@ -232,9 +232,9 @@ describe('a long poll', () => {
     await server.add(harbour)
     const first = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
     await waiting(server, 1)
-    const { answer, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=30&since=7`)
-    expect(answer.status).toBe(429)
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(5)
+    const { response, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=30&since=7`)
+    expect(response.status).toBe(429)
+    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(5)
     expect(tookMs).toBeLessThan(10_000)
     await putState(server.redis, next)
     expect((await first).status).toBe(200)
@@ -246,10 +246,10 @@ describe('a long poll', () => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     const count = sized({ quick: 300, deep: 1_200 })
-    const answers = startMany(count, `${server.base}/api/nowplaying/1?wait=60&since=7`)
+    const responses = startMany(count, `${server.base}/api/nowplaying/1?wait=60&since=7`)
     await waiting(server, count)
     await server.longPolls.release()
-    for (const { status, headers } of await answers)
+    for (const { status, headers } of await responses)
       expect([status, headers['x-cuewire-offset']]).toEqual([304, '7'])
     expect((await askPlainly(`${server.base}/api/nowplaying/1?wait=60&since=7`)).status).toBe(304)
   })
@@ -262,12 +262,12 @@ describe('long polls of a private station', () => {
     const headers = { 'X-API-Key': await server.makeKey() }
     const url = `${server.base}/api/nowplaying/secret?wait=30&since=7`
     expect((await askPlainly(url)).status).toBe(404)
-    const answered = askPlainly(url, { headers })
+    const responded = askPlainly(url, { headers })
     await waiting(server, 1)
     await putState(server.redis, afterSong(secret, { title: 'Night Ferry' }))
-    const answer = await answered
-    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store'])
-    expect(titleOf(answer)).toBe('Night Ferry')
+    const response = await responded
+    expect([response.status, response.headers['cache-control']]).toEqual([200, 'private, no-store'])
+    expect(titleOf(response)).toBe('Night Ferry')
   })
 
   test('end in 404 once the key is revoked', async ({ sql, redisUrl }) => {
@@ -275,7 +275,7 @@ describe('long polls of a private station', () => {
     await server.add(secret)
     const headers = { 'X-API-Key': await server.makeKey() }
     const url = `${server.base}/api/nowplaying/secret`
-    const answered = askPlainly(`${url}?wait=30&since=7`, { headers })
+    const responded = askPlainly(`${url}?wait=30&since=7`, { headers })
     await waiting(server, 1)
     await sql`update api_keys set revoked_at = now()`
     await waitFor(async () => (await askPlainly(url, { headers })).status === 404, {
@@ -284,7 +284,7 @@ describe('long polls of a private station', () => {
     })
     await putState(server.redis, afterSong(secret))
     const [refused, unknown] = await Promise.all([
-      answered,
+      responded,
       askPlainly(`${server.base}/api/nowplaying/nobody`)
     ])
     expect(refused.status).toBe(404)
@@ -294,21 +294,21 @@ describe('long polls of a private station', () => {
   test('end in 404 when the station becomes private', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const answered = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
+    const responded = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
     await waiting(server, 1)
     await putState(server.redis, { ...next, profile: { ...next.profile, isPublic: false } })
-    expect((await answered).status).toBe(404)
+    expect((await responded).status).toBe(404)
   })
 })
 
 test('a long poll for a station that is deleted ends in 404 at once', async ({ sql, redisUrl }) => {
   const server = await serveApi(sql, redisUrl)
   await server.add(harbour)
-  const answered = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
+  const responded = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
   await waiting(server, 1)
   await removeState(server.redis, 1)
   const sinceMs = Date.now()
-  expect((await answered).status).toBe(404)
+  expect((await responded).status).toBe(404)
   expect(Date.now() - sinceMs).toBeLessThan(15_000)
 })
 
@@ -319,10 +319,10 @@ describe('many long polls', () => {
   test('all end on one change', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const answers = startMany(crowd, `${server.base}/api/nowplaying/1?wait=60&since=7`)
+    const responses = startMany(crowd, `${server.base}/api/nowplaying/1?wait=60&since=7`)
     await waiting(server, crowd)
     await putState(server.redis, next)
-    const all = await answers
+    const all = await responses
     expect(all).toHaveLength(crowd)
     expect(all.every(({ status, headers }) => status === 200 && headers['x-cuewire-offset'] === '8')).toBe(
       true
@@ -357,8 +357,8 @@ describe('many long polls', () => {
   test('outlast the timeout of idle connections', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const { answer, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=16&since=7`)
-    expect(answer.status).toBe(304)
+    const { response, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=16&since=7`)
+    expect(response.status).toBe(304)
     expect(tookMs).toBeGreaterThanOrEqual(16_000)
   })
 })

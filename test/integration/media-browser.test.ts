@@ -9,7 +9,7 @@ import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { isDeep } from '../support/tier.ts'
 import { toneWav } from '../support/tone.ts'
@@ -172,8 +172,8 @@ describe.skipIf(whyWithout('chromium') !== null)('the files of a station', () =>
       await page.getByText('1 file of 1 uploaded').waitFor()
       await rowOf(page, 'Long Upload').waitFor()
       expect(methods.filter(method => method === 'POST').length).toBe(1)
-      const { body }: Answer = await program.ask('GET', `${path}/files/list`)
-      expect(body.rows.map((row: Answer) => [row.path, row.size])).toEqual([['long.mp3', bytes.length]])
+      const { body }: JsonBody = await program.ask('GET', `${path}/files/list`)
+      expect(body.rows.map((row: JsonBody) => [row.path, row.size])).toEqual([['long.mp3', bytes.length]])
     },
     60_000
   )

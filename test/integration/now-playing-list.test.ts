@@ -3,14 +3,14 @@ import { expect } from 'vitest'
 import { serveApi } from '../support/api-server.ts'
 import { aPlay, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
-import { askPlainly, type PlainAnswer } from '../support/plain-http.ts'
+import { askPlainly, type PlainResponse } from '../support/plain-http.ts'
 import { putState } from '../support/put-state.ts'
 import { waitFor } from '../support/wait.ts'
 
 const aSilent = (stationId: number, isPublic = true) =>
   aStation({ stationId, shown: null, profile: { shortName: `s${stationId}`, isPublic } })
 
-const parse = ({ body }: PlainAnswer) => JSON.parse(body.toString())
+const parse = ({ body }: PlainResponse) => JSON.parse(body.toString())
 
 type Document = { station: { id: number } }
 const idsOf = (documents: Document[]) => documents.map(({ station }) => station.id)
@@ -27,10 +27,10 @@ test('stations are returned in the order that was asked for, each once, without 
   expect(await found('stations=2,s2,99,nobody,%201%20,')).toEqual([1])
   expect(await found('stations=nobody')).toEqual([])
   expect(await found('stations=')).toEqual([])
-  const answer = await ask('stations=1')
-  expect(answer.headers['cache-control']).toBe('public, max-age=1')
+  const response = await ask('stations=1')
+  expect(response.headers['cache-control']).toBe('public, max-age=1')
   const again = await askPlainly(`${base}/api/nowplaying?stations=1`, {
-    headers: { 'If-None-Match': String(answer.headers['etag']) }
+    headers: { 'If-None-Match': String(response.headers['etag']) }
   })
   expect(again.status).toBe(304)
 })
@@ -51,12 +51,12 @@ test('pages have the envelope and the header of other lists', async ({ sql, redi
   const { base, add } = await serveApi(sql, redisUrl)
   for (const id of [5, 4, 3, 2, 1]) await add(aSilent(id, id !== 4))
   const ask = (query: string) => askPlainly(`${base}/api/nowplaying?${query}`)
-  const answer = await ask('page=2&per_page=2')
-  const { rows, ...envelope } = parse(answer)
+  const response = await ask('page=2&per_page=2')
+  const { rows, ...envelope } = parse(response)
   expect(idsOf(rows)).toEqual([3, 5])
   expect(envelope).toMatchObject({ page: 2, per_page: 2, total: 4, total_pages: 2 })
   expect(envelope.links.first).toContain('/api/nowplaying?page=1&per_page=2')
-  expect(answer.headers['x-total-count']).toBe('4')
+  expect(response.headers['x-total-count']).toBe('4')
   expect(parse(await ask('rowCount=0')).rows).toHaveLength(4)
   expect(parse(await ask('stations=5,1,2&current=2&rowCount=2')).rows).toHaveLength(1)
   expect(parse(await ask('page=9')).rows).toEqual([])
@@ -70,10 +70,10 @@ test.for([
   ['rowCount', 'rowCount=1.5', '']
 ] as const)('an invalid %s is refused and named', async ([field, query, part], { sql, redisUrl }) => {
   const { base } = await serveApi(sql, redisUrl)
-  const answer = await askPlainly(`${base}/api/nowplaying?${query}`)
-  expect(answer.status).toBe(400)
-  expect(parse(answer).message).toContain(field)
-  expect(parse(answer).message).toContain(part)
+  const response = await askPlainly(`${base}/api/nowplaying?${query}`)
+  expect(response.status).toBe(400)
+  expect(parse(response).message).toContain(field)
+  expect(parse(response).message).toContain(part)
 })
 
 test('the list of more than a thousand stations is streamed, and other requests are answered meanwhile', async ({

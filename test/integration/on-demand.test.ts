@@ -33,10 +33,10 @@ test('a song of any size is sent completely', async ({ program }) => {
     const url = program.baseUrl + (await addSong(program, song))
     const head = await fetch(url, { method: 'HEAD' })
     expect([size, head.headers.get('content-length')]).toEqual([size, String(size)])
-    const answers = await Promise.all([fetch(url), fetch(url)])
-    for (const answer of answers) {
-      expect([size, answer.status, answer.headers.get('content-type')]).toEqual([size, 200, 'audio/mpeg'])
-      expect([size, digest(new Uint8Array(await answer.arrayBuffer()))]).toEqual([size, digest(song)])
+    const responses = await Promise.all([fetch(url), fetch(url)])
+    for (const response of responses) {
+      expect([size, response.status, response.headers.get('content-type')]).toEqual([size, 200, 'audio/mpeg'])
+      expect([size, digest(new Uint8Array(await response.arrayBuffer()))]).toEqual([size, digest(song)])
     }
   }
 })

@@ -37,8 +37,8 @@ test('while Postgres hangs, keys that cannot be checked return 503', async ({
   await using proxy = await openCuttableProxy(databaseUrl)
   using server = await startServer(proxy.url, redisUrl, folder.path)
   proxy.delay(20_000)
-  const answer = await server.ask('GET', `/api/station/${stationId}/queue`)
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+  const response = await server.ask('GET', `/api/station/${stationId}/queue`)
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
 })
 
 test('during an outage of Redis, the state of the job queues returns 503', async ({
@@ -49,6 +49,6 @@ test('during an outage of Redis, the state of the job queues returns 503', async
   const proxy = await openCuttableProxy(redisUrl)
   using server = await startServer(databaseUrl, proxy.url, folder.path)
   await proxy[Symbol.asyncDispose]()
-  const answer = await server.ask('GET', '/api/queues')
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+  const response = await server.ask('GET', '/api/queues')
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
 })

@@ -35,7 +35,7 @@ const faultOf = (url: string, networks = allowed) =>
 test('requests go through a tunnel of the proxy, with its credentials', async () => {
   const proxy = await withProxies()
   await using server = await startWebServer()
-  server.answer('through')
+  server.respondWith('through')
   const { status, body } = await guardedFetch(`http://${away}:${server.port}/hook?a=1`, {
     allowed,
     method: 'POST',

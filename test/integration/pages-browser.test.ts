@@ -192,7 +192,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const here = stage.baseUrl
     const element = (size: string) =>
       `<cuewire-now-playing station="${station.shortName}" size="${size}"></cuewire-now-playing>`
-    website.answer((_, response) => {
+    website.respondWith((_, response) => {
       response
         .setHeader('Content-Type', 'text/html; charset=utf-8')
         .setHeader(
@@ -218,7 +218,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
 
     // The example of the client's documentation.
-    website.answer((_, response) => {
+    website.respondWith((_, response) => {
       const code = example?.code
         .replaceAll('https://radio.example.com', here)
         .replaceAll("'demo'", `'${station.shortName}'`)

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { aMount } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import type { Stage } from '../support/live-stage.ts'
-import { askPlainly, type PlainAnswer } from '../support/plain-http.ts'
+import { askPlainly, type PlainResponse } from '../support/plain-http.ts'
 import { waitFor } from '../support/wait.ts'
 
 const hostile = `</script><b onclick="x">"Rock & Roll" 'n' 👩‍🚀\r\nFile9=http://evil.example/`
@@ -13,10 +13,10 @@ const escaped =
 const ask = (stage: Stage, path: string, headers: Readonly<Record<string, string>> = {}) =>
   askPlainly(stage.baseUrl + path, { headers })
 
-const withoutDates = ({ 'x-request-id': _id, date: _date, ...headers }: PlainAnswer['headers']) => headers
+const withoutDates = ({ 'x-request-id': _id, date: _date, ...headers }: PlainResponse['headers']) => headers
 
 /** The addresses in a page that a browser loads. */
-const listLoads = ({ body }: PlainAnswer) =>
+const listLoads = ({ body }: PlainResponse) =>
   [...body.toString().matchAll(/<(?:script|link|img|iframe)[^>]* (?:src|href)="([^"]+)"/g)].map(
     ([, address = '']) => address.replaceAll('&#38;', '&')
   )
@@ -216,9 +216,9 @@ test('a private station without a key is answered like an unknown one', async ({
     const wrong = await ask(stage, `/public/${station.shortName}${rest}?api_key=wrong`)
     const unknown = await ask(stage, `/public/nobody${rest}`)
     expect(unknown.status).toBe(404)
-    for (const answer of [hidden, wrong]) {
-      expect([answer.status, answer.body.toString()]).toEqual([404, unknown.body.toString()])
-      expect(withoutDates(answer.headers)).toEqual(withoutDates(unknown.headers))
+    for (const response of [hidden, wrong]) {
+      expect([response.status, response.body.toString()]).toEqual([404, unknown.body.toString()])
+      expect(withoutDates(response.headers)).toEqual(withoutDates(unknown.headers))
     }
   }
   const shown = await ask(stage, `/public/${station.shortName}?api_key=${key}`)

@@ -13,7 +13,7 @@ import {
   signedIn,
   signIn
 } from '../support/people.ts'
-import { adminKey, type Answer, startServer } from '../support/program.ts'
+import { adminKey, type JsonBody, startServer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { isDeep, sized } from '../support/tier.ts'
@@ -28,12 +28,12 @@ describe('sessions', () => {
     program
   }) => {
     const { email, id } = await createUser(program)
-    const answer = await call(program, 'POST', `${account}/session`, { body: { email, password } })
-    expect(answer.setCookie).toMatch(
+    const response = await call(program, 'POST', `${account}/session`, { body: { email, password } })
+    expect(response.setCookie).toMatch(
       /^cuewire_session=[0-9a-f]{16}\.[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/
     )
-    expect(answer.body).toEqual({ user: { id, email, name: 'Anna' } })
-    const { cookie } = answer
+    expect(response.body).toEqual({ user: { id, email, name: 'Anna' } })
+    const { cookie } = response
     const me = await call(program, 'GET', `${account}/me`, { cookie })
     expect(me.body).toMatchObject({
       id,
@@ -61,8 +61,8 @@ describe('sessions', () => {
       (await call(program, 'GET', `${account}/me`, { cookie: each })).status === 200
     const { body } = await call(program, 'GET', `${account}/sessions`, { cookie })
     expect(body.length).toBe(3)
-    expect(body.filter((each: Answer) => each.is_current).length).toBe(1)
-    const other = body.find((each: Answer) => !each.is_current)
+    expect(body.filter((each: JsonBody) => each.is_current).length).toBe(1)
+    const other = body.find((each: JsonBody) => !each.is_current)
     await call(program, 'DELETE', `${account}/session/${other.id}`, { cookie })
     expect((await Promise.all(others.map(works))).filter(Boolean).length).toBe(1)
     const out = await call(program, 'DELETE', `${account}/session`, { cookie })
@@ -276,7 +276,7 @@ describe('invitations', () => {
     const me = await call(program, 'GET', `${account}/me`, { cookie })
     expect(me.body).toMatchObject({ name: 'Ben', roles: [{ name: 'DJ' }], stations: [station] })
     const { body } = await call(program, 'GET', '/api/admin/invitations', { key: adminKey })
-    expect(body.find((each: Answer) => each.id === invitation.id).accepted_at).toBeGreaterThan(0)
+    expect(body.find((each: JsonBody) => each.id === invitation.id).accepted_at).toBeGreaterThan(0)
     expect(JSON.stringify(body)).not.toContain(token)
   })
 
@@ -310,14 +310,14 @@ describe('invitations', () => {
     const byKey = await invite(program, {}, made.body.key)
     const isListedAsValid = async () => {
       const { body } = await call(program, 'GET', '/api/admin/invitations', { key: adminKey })
-      return body.find((each: Answer) => each.id === invitation.id).exceeds_inviter === false
+      return body.find((each: JsonBody) => each.id === invitation.id).exceeds_inviter === false
     }
     const change = (body: object) => call(program, 'PUT', `/api/admin/user/${id}`, { key: adminKey, body })
     const expectRefused = async (each: string) => {
       for (const path of ['invitation', 'join', 'join/passkey']) {
         const body = { token: each, email: anyEmail(), password }
-        const answer = await call(program, 'POST', `${account}/${path}`, { body })
-        expect([path, answer.status, answer.body.message]).toEqual([
+        const response = await call(program, 'POST', `${account}/${path}`, { body })
+        expect([path, response.status, response.body.message]).toEqual([
           path,
           404,
           expect.stringContaining('may not give these permissions any more')
@@ -356,10 +356,10 @@ describe('invitations', () => {
     expect((await join(program, token, { email })).status).toBe(409)
     // Before the browser creates a passkey, which would remain on the device.
     const offers = [{ email }, { password: 'short' }, { name: 1 }, {}].map(async body => {
-      const answer = await call(program, 'POST', `${account}/join/passkey`, {
+      const response = await call(program, 'POST', `${account}/join/passkey`, {
         body: { token, email: anyEmail(), ...body }
       })
-      return [answer.status, answer.body.extra_data?.errors[0].field]
+      return [response.status, response.body.extra_data?.errors[0].field]
     })
     expect(await Promise.all(offers)).toEqual([
       [409, 'email'],
@@ -427,9 +427,9 @@ describe('nobody grants more than they have', () => {
 
 test('roles and users have errors at their fields', async ({ program }) => {
   const fieldsOf = async (path: string, body: object) => {
-    const answer = await call(program, 'POST', path, { key: adminKey, body })
-    expect(answer.status).toBe(400)
-    return answer.body.extra_data.errors.map((each: Answer) => each.field)
+    const response = await call(program, 'POST', path, { key: adminKey, body })
+    expect(response.status).toBe(400)
+    return response.body.extra_data.errors.map((each: JsonBody) => each.field)
   }
   expect(await fieldsOf('/api/admin/users', { email: 'x', new_password: 'short' })).toEqual([
     'email',
@@ -468,7 +468,7 @@ test('changes are in the audit log with the name of the user', async ({ program 
     .body
   await call(program, 'POST', '/api/v1/main/news', { key, body: { title: 'x' } })
   const { body } = await call(program, 'GET', '/api/admin/auditlog?rowCount=50', { key: adminKey })
-  const entries = body.rows.map((each: Answer) => `${each.key.name} ${each.record}`)
+  const entries = body.rows.map((each: JsonBody) => `${each.key.name} ${each.record}`)
   expect(entries).toEqual(
     expect.arrayContaining([`${email} User`, `${email} ApiKey`, `script (${email}) Article`])
   )

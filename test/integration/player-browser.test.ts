@@ -80,7 +80,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     const page = await openPage({ viewport: { width: 390, height: 844 } })
     await page.goto(`${stage.baseUrl}/public/${station.shortName}/widgets`)
     const code = (await page.locator('code, pre').allTextContents()).find(text => text.startsWith('<iframe'))
-    website.answer((_, response) => {
+    website.respondWith((_, response) => {
       const head = '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
       response
         .setHeader('Content-Type', 'text/html; charset=utf-8')
@@ -144,7 +144,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       const audio = mp3({}, 400)
       const play: RequestListener = (_, response) =>
         void response.setHeader('Content-Type', 'audio/mpeg').end(audio)
-      streams.answer(play)
+      streams.respondWith(play)
       await listen(page)
       const failing: readonly RequestListener[] = [
         (_, response) => response.writeHead(502).end(),
@@ -152,26 +152,26 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
         // Accepts the connection and sends nothing.
         () => {}
       ]
-      for (const answer of failing) {
-        streams.answer(answer)
+      for (const response of failing) {
+        streams.respondWith(response)
         const before = streams.asked.length
         const endMs = performance.now() + 120_000
         await text.filter({ hasText: 'Connecting' }).waitFor({ timeout: 30_000 })
         await text.filter({ hasText: 'trying again' }).waitFor({ timeout: 90_000 })
         expect(streams.asked.length - before).toBeLessThan(20)
-        if (answer === failing[0]) {
+        if (response === failing[0]) {
           // Nothing tells the player that the server is back.
           await waitFor(() => performance.now() > endMs, { deadlineMs: 130_000, what: 'two minutes' })
-          streams.answer(play)
+          streams.respondWith(play)
           await text.filter({ hasText: 'Listening' }).waitFor({ timeout: 40_000 })
           expect(streams.asked.length - before).toBeLessThan(20)
           continue
         }
-        streams.answer(play)
+        streams.respondWith(play)
         await page.evaluate(`dispatchEvent(new Event('online'))`)
         await text.filter({ hasText: 'Listening' }).waitFor({ timeout: 60_000 })
       }
-      streams.answer((request, response) => {
+      streams.respondWith((request, response) => {
         if (request.url?.startsWith('/two.mp3')) play(request, response)
         else response.writeHead(404).end()
       })

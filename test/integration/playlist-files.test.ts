@@ -5,7 +5,7 @@ import { lockImports } from '../../src/stores/db/library/media-rows.ts'
 import { anyText } from '../support/any-text.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
@@ -42,13 +42,13 @@ async function send(
   body: string | Uint8Array<ArrayBuffer>,
   type = 'audio/x-mpegurl'
 ) {
-  const answer = await fetch(program.baseUrl + path, {
+  const response = await fetch(program.baseUrl + path, {
     method: 'POST',
     body,
     headers: { 'X-API-Key': adminKey, 'Content-Type': type }
   })
-  const parsed: Answer = await answer.json()
-  return { status: answer.status, body: parsed }
+  const parsed: JsonBody = await response.json()
+  return { status: response.status, body: parsed }
 }
 
 const tracksOf = async (program: Program, playlistId: number) => {
@@ -205,9 +205,9 @@ describe('importing a list', () => {
     'that is invalid is refused as a whole: %s',
     async ([, body, type, status, problems], { program }) => {
       const { playlistId, path } = await quiet(program)
-      const answer = await send(program, `${path}/import`, body, type)
-      expect(answer.status).toBe(status)
-      expect(answer.body.extra_data.errors.map(({ field, code }: Answer) => `${field}: ${code}`)).toEqual(
+      const response = await send(program, `${path}/import`, body, type)
+      expect(response.status).toBe(status)
+      expect(response.body.extra_data.errors.map(({ field, code }: JsonBody) => `${field}: ${code}`)).toEqual(
         problems
       )
       expect(await tracksOf(program, playlistId)).toEqual([])
@@ -285,10 +285,10 @@ describe('exporting a list', () => {
 test('concurrent imports into one playlist add each song once', async ({ program }) => {
   const { id, playlistId, path } = await quiet(program)
   const list = Array.from({ length: 300 }, (_, n) => `https://example.com/${n}`)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 6 }, () => program.ask('POST', `${path}/import`, { body: list }))
   )
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
   expect(await tracksOf(program, playlistId)).toEqual(list)
   expect(await program.sql`select from media where station_id = ${id}`).toHaveLength(300)
 })
@@ -297,7 +297,7 @@ test('an import that waits for another does not delay playback', async ({ progra
   const { id, playlistId, document } = await startPlaying(program)
   const pending = await program.sql.begin(async tx => {
     await lockImports(tx, id)
-    const answer = program.ask('POST', `/api/station/${id}/playlist/${playlistId}/import`, {
+    const response = program.ask('POST', `/api/station/${id}/playlist/${playlistId}/import`, {
       body: ['x.mp3']
     })
     await waitFor(
@@ -307,7 +307,7 @@ test('an import that waits for another does not delay playback', async ({ progra
     )
     expect((await program.ask('POST', `/api/station/${id}/backend/skip`)).status).toBe(200)
     await shownWhen(program, id, body => body.now_playing.sh_id !== document.now_playing.sh_id, 2_000)
-    return { answer }
+    return { response }
   })
-  expect((await pending.answer).status).toBe(200)
+  expect((await pending.response).status).toBe(200)
 })

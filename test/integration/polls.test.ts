@@ -102,7 +102,7 @@ test('a server that fails raises an alert after seconds, keeps its counts for a 
   await radio.setServer(radio.stationId, radio.icecast.url, { password })
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc, other] })
   await radio.pollAt(0)
-  radio.icecast.answer((_, response) => response.writeHead(503).end())
+  radio.icecast.respondWith((_, response) => response.writeHead(503).end())
   await radio.pollAt(6 * second)
   await radio.pollAt(12 * second)
   expect(await notified()).toEqual([])
@@ -140,7 +140,7 @@ test('with a wrong password listeners are counted, but not identified', async ({
   expect(await radio.counted()).toMatchObject({ all: '2/2' })
   const { problem, failures, answeredAtMs } = await radio.stateOf(radio.stationId)
   expect(problem).toBe('The server rejected the admin password: listeners are counted, but not identified.')
-  expect({ failures, isAnswered: answeredAtMs !== null }).toEqual({ failures: 0, isAnswered: true })
+  expect({ failures, hasResponded: answeredAtMs !== null }).toEqual({ failures: 0, hasResponded: true })
 })
 
 test('servers that hang or send slow, invalid or huge responses change nothing and delay no others', async ({
@@ -153,9 +153,9 @@ test('servers that hang or send slow, invalid or huge responses change nothing a
   )
   if (!huge || !crawling || !nonsense || !gone) throw new Error('there are no servers')
   try {
-    huge.answer(Buffer.alloc(3_000_000, 'x'))
-    nonsense.answer('<icestats><source mount="/radio.mp3"><listeners>2</lis')
-    crawling.answer((_, response) => {
+    huge.respondWith(Buffer.alloc(3_000_000, 'x'))
+    nonsense.respondWith('<icestats><source mount="/radio.mp3"><listeners>2</lis')
+    crawling.respondWith((_, response) => {
       const timer = setInterval(() => response.write('x'), 100)
       response.on('close', () => clearInterval(timer))
     })
@@ -258,7 +258,7 @@ test('concurrent processes poll each server once, and an expired lease is polled
 
 test('a response that arrives after the address changed is ignored', async ({ radio, sql }) => {
   const pending: ServerResponse[] = []
-  radio.icecast.answer((_, response) => void pending.push(response))
+  radio.icecast.respondWith((_, response) => void pending.push(response))
   await radio.setServer(radio.stationId, radio.icecast.url, { backend: 'none' })
   await addMissingPollRows(sql)
   await radio.poller.startDue(startMs)

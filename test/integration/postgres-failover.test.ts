@@ -16,7 +16,7 @@ import {
   createCluster,
   startConfiguredPostgres,
   startPostgresPair,
-  waitUntilAnswers
+  waitUntilResponding
 } from '../support/postgres-pair.ts'
 import { startProgram } from '../support/program.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -200,7 +200,7 @@ test('certificates are checked as sslmode says, and faults are named', async () 
     "ssl_key_file = 'server.key'"
   ])
   onTestFinished(() => server.stop())
-  await waitUntilAnswers(url)
+  await waitUntilResponding(url)
   const stateOf = async (query: string) => {
     const sql = openSql(`${url}?${query}`, { max: 1, name: 'tls' })
     try {

@@ -22,9 +22,9 @@ test('addresses that may contain a token are redacted for keys that cannot write
   const keyWith = async (permissions: readonly string[]) =>
     (await ask('POST', '/api/v1/main/api-keys', { body: { name: 'made', permissions } })).body.key
   const read = async (path: string, permissions: readonly string[]) => {
-    const answer = await ask('GET', path, { key: await keyWith(permissions) })
-    expect([path, answer.status]).toEqual([path, 200])
-    return JSON.stringify(answer.body)
+    const response = await ask('GET', path, { key: await keyWith(permissions) })
+    expect([path, response.status]).toEqual([path, 200])
+    return JSON.stringify(response.body)
   }
 
   const station = `/api/station/${id}`

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, queueOf, shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 const itemKeys =
@@ -16,7 +16,7 @@ async function mediaOf(program: Program, stationId: number) {
   return { rows, at }
 }
 
-const titles = (items: Answer[]) => items.map(({ song }) => song.title)
+const titles = (items: JsonBody[]) => items.map(({ song }) => song.title)
 
 const skip = (program: Program, stationId: number) =>
   program.ask('POST', `/api/station/${stationId}/backend/skip`)
@@ -145,11 +145,11 @@ describe('a song queued manually', () => {
     const waiting = titles(await queueOf(program, id))
     const fresh = rows.find(({ title }) => !waiting.includes(title))
     const body = { media_ids: Array(100).fill(fresh?.id) }
-    const answers = []
+    const responses = []
     for (let step = 0; step < 5; step++)
-      answers.push(await program.ask('POST', `/api/station/${id}/queue`, { body }))
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 400])
-    expect(answers[4]?.body.extra_data.errors[0].code).toBe('limit_reached')
+      responses.push(await program.ask('POST', `/api/station/${id}/queue`, { body }))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 400])
+    expect(responses[4]?.body.extra_data.errors[0].code).toBe('limit_reached')
     expect((await queueOf(program, id)).length).toBe(403)
     await expectWhole(program, id)
   })
@@ -174,9 +174,9 @@ describe('a song queued manually', () => {
   ]
   test.for(refused)('is refused if invalid: %s', async ([, body, problems], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
-    const answer = await program.ask('POST', `/api/station/${id}/queue`, { body })
-    expect(answer.status).toBe(400)
-    expect(answer.body.extra_data.errors.map(({ field, code }: Answer) => `${field}: ${code}`)).toEqual(
+    const response = await program.ask('POST', `/api/station/${id}/queue`, { body })
+    expect(response.status).toBe(400)
+    expect(response.body.extra_data.errors.map(({ field, code }: JsonBody) => `${field}: ${code}`)).toEqual(
       problems
     )
     expect(await queueOf(program, id)).toEqual([])
@@ -185,11 +185,11 @@ describe('a song queued manually', () => {
   test('of another station is refused together with all others', async ({ program }) => {
     const [one, other] = [await startPlaying(program), await startPlaying(program)]
     const [mine, foreign] = [await mediaOf(program, one.id), await mediaOf(program, other.id)]
-    const answer = await program.ask('POST', `/api/station/${one.id}/queue`, {
+    const response = await program.ask('POST', `/api/station/${one.id}/queue`, {
       body: { media_ids: [mine.at(0).id, foreign.at(0).id] }
     })
-    expect(answer.status).toBe(400)
-    expect(answer.body.extra_data.errors).toMatchObject([{ field: 'media_ids.1', code: 'not_found' }])
+    expect(response.status).toBe(400)
+    expect(response.body.extra_data.errors).toMatchObject([{ field: 'media_ids.1', code: 'not_found' }])
     expect(await queueOf(program, one.id)).toHaveLength(3)
   })
 })
@@ -247,11 +247,11 @@ test('writing to the queue requires the broadcasting permission', async ({ progr
     insert into api_keys (name, identifier, verifier, permissions)
     values ('librarian', 'acacacacacacacac', sha256('dcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdc'), '["manage station media"]')`
   for (const path of ['queue', 'queue/clear']) {
-    const answer = await program.ask('POST', `/api/station/${id}/${path}`, {
+    const response = await program.ask('POST', `/api/station/${id}/${path}`, {
       key,
       body: { media_id: at(0).id }
     })
-    expect([answer.status, answer.body.type]).toEqual([403, 'PermissionDeniedException'])
+    expect([response.status, response.body.type]).toEqual([403, 'PermissionDeniedException'])
   }
   expect(await shownWhen(program, id, () => true)).toMatchObject({ is_online: true })
 })

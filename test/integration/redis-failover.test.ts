@@ -57,8 +57,8 @@ async function openScenario({ databaseUrl, redisUrl }: Stores, stationId: number
   const stopping = new AbortController()
   const changing = (async () => {
     while (!stopping.signal.aborted) {
-      const answer = await program.ask('POST', `/api/station/${stationId}/backend/skip`).catch(() => null)
-      if (answer?.status === 200) accepted++
+      const response = await program.ask('POST', `/api/station/${stationId}/backend/skip`).catch(() => null)
+      if (response?.status === 200) accepted++
       else unknown++
       await sleep(200)
     }

@@ -38,8 +38,8 @@ async function sendAll({ baseUrl }: Program, { target, lines = [], isChunked = f
   let text = ''
   socket.on('data', part => (text += String(part)))
   socket.resume()
-  const isAnswered = () => socket.closed || failures.length > 0 || /\r\n\r\n.*\}$/s.test(text)
-  await waitFor(isAnswered, { deadlineMs: 10_000, what: 'a response' })
+  const hasResponded = () => socket.closed || failures.length > 0 || /\r\n\r\n.*\}$/s.test(text)
+  await waitFor(hasResponded, { deadlineMs: 10_000, what: 'a response' })
   return { status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 0), failures }
 }
 
@@ -67,8 +67,8 @@ describe.for([
     async ([status, target, lines], { program }) => {
       const id = await seedStation(program.sql, { tracks: 1 })
       const sending = { target: target.replace('ID', String(id)), lines: [...lines, ...more], isChunked }
-      const answer = await sendAll(program, sending)
-      expect(answer).toMatchObject({ status, failures: [] })
+      const response = await sendAll(program, sending)
+      expect(response).toMatchObject({ status, failures: [] })
     }
   )
 })

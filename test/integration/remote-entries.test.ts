@@ -96,10 +96,10 @@ describe('an entry of a fetched list', () => {
     await expect.poll(async () => (await list()).status, { timeout: 5_000 }).toBe(200)
     expect((await list()).body.map((row: { song: { title: string } }) => row.song.title)).toEqual(['Title 1'])
     for (const [index, name] of [entry.id, entry.unique_id].entries()) {
-      const answer = await program.ask('POST', `/api/station/${id}/request/${name}`, {
+      const response = await program.ask('POST', `/api/station/${id}/request/${name}`, {
         from: `192.0.2.${index}`
       })
-      expect(answer.status).toBe(404)
+      expect(response.status).toBe(404)
     }
   })
 })

@@ -36,7 +36,7 @@ const test = base.extend('list', async ({ sql, redisUrl }, { onCleanup }) => {
   const stationId = await seedStation(sql, { tracks: 0 })
   const url = `${server.url}/night/all.m3u`
   const id = await addRemotePlaylist(sql, stationId, url)
-  server.answer(m3u('a', 'b', 'c'))
+  server.respondWith(m3u('a', 'b', 'c'))
   return {
     id,
     stationId,
@@ -53,7 +53,7 @@ const test = base.extend('list', async ({ sql, redisUrl }, { onCleanup }) => {
 
 describe('a list', () => {
   test('that was never fetched is fetched, and each of its URLs becomes a song', async ({ list, sql }) => {
-    list.server.answer(
+    list.server.respondWith(
       '#EXTM3U\n#EXTINF:215,Lena - Light\nb.mp3\n#EXTINF:-1,Night Talk\n../a.mp3\nb.mp3\n' +
         `C:\\c.mp3\n#EXTINF:-1,Night Talk\n${cdn}/${'long/'.repeat(80)}d.mp3\n`
     )
@@ -80,14 +80,16 @@ describe('a list', () => {
     await list.refresh(0)
     const queued = await sql<{ address: string }[]>`select autodj_custom_uri as address from queue`
     expect(queued.map(({ address }) => address).toSorted()).toEqual(addressesOf('a', 'b', 'c'))
-    list.server.answer(m3u('d'))
+    list.server.respondWith(m3u('d'))
     await list.refresh(12 * minute)
     const after = await sql<{ address: string }[]>`select distinct autodj_custom_uri as address from queue`
     expect(after.map(({ address }) => address)).toEqual(addressesOf('d'))
   })
 
   test('may be a PLS file', async ({ list }) => {
-    list.server.answer('[playlist]\nFile2=two.mp3\nTitle2=A - Two\nLength2=60\nFile1=/one.mp3\nVersion=2\n')
+    list.server.respondWith(
+      '[playlist]\nFile2=two.mp3\nTitle2=A - Two\nLength2=60\nFile1=/one.mp3\nVersion=2\n'
+    )
     await list.refresh(0)
     expect(await list.entries()).toMatchObject([
       { path: `${list.server.url}/one.mp3`, title: 'one', durationMs: 0 },
@@ -111,7 +113,7 @@ describe('a list', () => {
     const before = await list.entries()
     await sql`update playlist_tracks set last_pass = 7, last_aired_ms = 5 where id = ${before[1]?.trackId ?? 0}`
     await sql`update media set duration_ms = 61000 where id = ${before[1]?.mediaId ?? 0}`
-    list.server.answer(`#EXTM3U\n${cdn}/new.mp3\n#EXTINF:-1,B - Renamed\n${cdn}/b.mp3\n${cdn}/a.mp3\n`)
+    list.server.respondWith(`#EXTM3U\n${cdn}/new.mp3\n#EXTINF:-1,B - Renamed\n${cdn}/b.mp3\n${cdn}/a.mp3\n`)
     await list.refresh(12 * minute)
     const [fresh, b, a] = await list.entries()
     const [oldA, oldB] = before
@@ -141,11 +143,11 @@ describe('a list', () => {
 
   test('is limited to 5,000 entries, and may be reversed and shortened', async ({ list }) => {
     const names = Array.from({ length: 5_000 }, (_, index) => `song-${index}`)
-    list.server.answer(m3u(...names, 'too many'))
+    list.server.respondWith(m3u(...names, 'too many'))
     await list.refresh(0)
     expect(await list.paths()).toEqual(addressesOf(...names))
     const odd = names.filter((_, index) => index % 2 === 1).toReversed()
-    list.server.answer(m3u(...odd))
+    list.server.respondWith(m3u(...odd))
     await list.refresh(12 * minute)
     expect(await list.paths()).toEqual(addressesOf(...odd))
   })
@@ -198,15 +200,15 @@ describe('the last fetched list stays in use when the server', () => {
     ],
     ['returns an HLS playlist', '#EXTM3U\n#EXT-X-VERSION:3\nx.ts', /^The list cannot be used: it is an HLS/]
   ]
-  test.for(failures)('%s', async ([, answer, problem], { list }) => {
+  test.for(failures)('%s', async ([, response, problem], { list }) => {
     await list.refresh(0)
-    list.server.answer(answer)
+    list.server.respondWith(response)
     expect(await list.refresh(12 * minute)).toBe(1)
     const state = await list.state()
     expect(state.problem).toMatch(problem)
     expect(state.fetchedAtMs).toBeLessThan(startMs + minute)
     expect(await list.paths()).toEqual(addressesOf('a', 'b', 'c'))
-    list.server.answer(m3u('d'))
+    list.server.respondWith(m3u('d'))
     await list.refresh(13 * minute)
     expect(await list.state()).toMatchObject({ problem: '', failingSinceMs: null })
     expect(await list.paths()).toEqual(addressesOf('d'))
@@ -248,7 +250,7 @@ describe('a list that fails', () => {
       select title, body, type, source from notifications`
 
   test('is retried after half a minute, with a backoff of up to ten minutes', async ({ list }) => {
-    list.server.answer((_, response) => response.writeHead(500).end())
+    list.server.respondWith((_, response) => response.writeHead(500).end())
     const pauses: number[] = []
     for (let atMs = 0; pauses.length < 9;) {
       expect(await list.refresh(atMs)).toBe(1)
@@ -267,7 +269,7 @@ describe('a list that fails', () => {
   test('for an hour raises one alert until it is fetched again', async ({ list, sql }) => {
     await list.refresh(0)
     const fail: RequestListener = (_, response) => response.writeHead(404).end()
-    list.server.answer(fail)
+    list.server.respondWith(fail)
     await list.refresh(12 * minute)
     await list.refresh(71 * minute)
     expect(await alertsOf(sql)).toEqual([])
@@ -281,17 +283,17 @@ describe('a list that fails', () => {
       source: 'playout'
     }
     expect(await alertsOf(sql)).toEqual([news])
-    list.server.answer(m3u('a'))
+    list.server.respondWith(m3u('a'))
     await list.refresh(110 * minute)
     expect(await sql`select from open_facts`).toHaveLength(0)
-    list.server.answer(fail)
+    list.server.respondWith(fail)
     for (const atMs of [125, 190]) await list.refresh(atMs * minute)
     const resolved = { ...news, type: 'success', body: expect.stringContaining(`${news.body} Resolved at `) }
     expect(await alertsOf(sql)).toEqual([resolved, news])
   })
 
   test('has no failure state after it is disabled', async ({ list, sql }) => {
-    list.server.answer('')
+    list.server.respondWith('')
     for (const atMs of [0, 70]) await list.refresh(atMs * minute)
     expect(await sql`select from open_facts`).toHaveLength(1)
     await removeUnusedRemoteMedia(sql)
@@ -306,7 +308,7 @@ describe('concurrent processes', () => {
   test('fetch a list once', async ({ list, sql, redisUrl }) => {
     await using others = await openListServices(sql, redisUrl)
     const open: (() => void)[] = []
-    list.server.answer((_, response) => open.push(() => response.end(m3u('a'))))
+    list.server.respondWith((_, response) => open.push(() => response.end(m3u('a'))))
     const refreshing = list.refresh(0)
     await waitFor(() => open.length === 1, { deadlineMs: 5_000, what: 'the request' })
     expect(await refreshRemoteLists(others, startMs + second)).toBe(0)
@@ -331,9 +333,9 @@ describe('concurrent processes', () => {
 
   test('that are killed leave a lease that expires', async ({ list }) => {
     const killed = new AbortController()
-    list.server.answer(() => killed.abort(new Error('killed')))
+    list.server.respondWith(() => killed.abort(new Error('killed')))
     await expect(refreshRemoteLists(list.services, startMs, killed.signal)).rejects.toThrow('killed')
-    list.server.answer(m3u('a'))
+    list.server.respondWith(m3u('a'))
     expect(await list.refresh(59 * second)).toBe(0)
     expect(await list.refresh(62 * second)).toBe(1)
   })
@@ -357,7 +359,7 @@ describe('concurrent processes', () => {
       [url, 'songs']
     ] as const) {
       await sql`update playlists set remote_url = ${url}, fetch_at_ms = 0, is_enabled = true`
-      list.server.answer((_, response) => {
+      list.server.respondWith((_, response) => {
         // It is also disabled, so that it is not fetched again at once.
         const change = sql`
           update playlists set remote_url = ${other}, source = ${source}, fetch_at_ms = 0, is_enabled = false`
@@ -422,7 +424,7 @@ describe('an entry that was removed from its list', () => {
       return { all: row?.all ?? 0, queue: row?.queue ?? 0 }
     }
     const before = await revisions()
-    list.server.answer(m3u('c', 'b'))
+    list.server.respondWith(m3u('c', 'b'))
     await list.refresh(12 * minute)
     expect(await left(sql, [gone, kept])).toEqual([kept])
     expect(await media(sql)).toEqual(addressesOf('b', 'c'))
@@ -432,7 +434,7 @@ describe('an entry that was removed from its list', () => {
   })
 
   test('is kept while it is sent, played, skipped or on the air', async ({ list, sql }) => {
-    list.server.answer(m3u('sent', 'played', 'skipped', 'on-air', 'waiting', 'stays'))
+    list.server.respondWith(m3u('sent', 'played', 'skipped', 'on-air', 'waiting', 'stays'))
     await list.refresh(0)
     await sql`delete from queue`
     const sent = await enqueue(sql, list.stationId, list.id, 'sent', { is_sent: true })
@@ -442,7 +444,7 @@ describe('an entry that was removed from its list', () => {
     await sql`
       insert into song_history (station_id, media_id, song_id, started_at_ms)
       select station_id, id, song_id, ${startMs} from media where path = ${`${cdn}/on-air.mp3`}`
-    list.server.answer(m3u('stays'))
+    list.server.respondWith(m3u('stays'))
     await list.refresh(12 * minute)
     expect(await list.paths()).toEqual(addressesOf('stays'))
     expect(await left(sql, [sent, played, skipped, waiting])).toEqual([sent, played, skipped])
@@ -461,9 +463,9 @@ describe('an entry that was removed from its list', () => {
     const [before] = await list.entries()
     await enqueue(sql, list.stationId, list.id, 'a', { is_sent: true })
     await sql`update playlist_tracks set last_pass = 3`
-    list.server.answer(m3u('b'))
+    list.server.respondWith(m3u('b'))
     await list.refresh(12 * minute)
-    list.server.answer(m3u('b', 'a'))
+    list.server.respondWith(m3u('b', 'a'))
     await list.refresh(24 * minute)
     const [, a] = await list.entries()
     expect(a).toMatchObject({ mediaId: before?.mediaId, lastPass: 0, position: 2 })
@@ -476,7 +478,7 @@ test('a change of the metadata of an entry updates its queue rows', async ({ lis
   const sent = await enqueue(sql, list.stationId, list.id, 'a', { is_sent: true })
   const waiting = await enqueue(sql, list.stationId, list.id, 'b')
   const [before] = await sql`select queue_revision from stations`
-  list.server.answer(`#EXTM3U\n#EXTINF:60,A\n${cdn}/a.mp3\n#EXTINF:70,B\n${cdn}/b.mp3\n${cdn}/c.mp3\n`)
+  list.server.respondWith(`#EXTM3U\n#EXTINF:60,A\n${cdn}/a.mp3\n#EXTINF:70,B\n${cdn}/b.mp3\n${cdn}/c.mp3\n`)
   await list.refresh(12 * minute)
   expect(
     await sql`

@@ -17,9 +17,9 @@ const test = base.extend('station', async ({ program }) => {
   await program.sql`update stations set is_enabled = false where id = ${id}`
   const path = `/api/station/${id}`
   const change = async (method: string, of: string, body?: object) => {
-    const answer = await program.ask(method, `${path}/${of}`, { body })
-    expect([answer.status, answer.body]).toEqual([200, expect.anything()])
-    return answer.body
+    const response = await program.ask(method, `${path}/${of}`, { body })
+    expect([response.status, response.body]).toEqual([200, expect.anything()])
+    return response.body
   }
   return {
     id,

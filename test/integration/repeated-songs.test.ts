@@ -7,7 +7,7 @@ import { importMedia } from '../../src/commands/import/import.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test as base } from '../support/fixtures.ts'
-import { adminKey, type Answer } from '../support/program.ts'
+import { adminKey, type JsonBody } from '../support/program.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -33,15 +33,15 @@ const test = base.extend('station', async ({ program }) => {
     songs.set(title, body.id)
   }
   const idOf = (title: string) => songs.get(title) ?? 0
-  const importList = async (playlist: number, paths: readonly string[]): Promise<Answer> => {
-    const answer = await fetch(`${program.baseUrl}/api/station/${id}/playlist/${playlist}/import`, {
+  const importList = async (playlist: number, paths: readonly string[]): Promise<JsonBody> => {
+    const response = await fetch(`${program.baseUrl}/api/station/${id}/playlist/${playlist}/import`, {
       method: 'POST',
       headers: { 'X-API-Key': adminKey, 'Content-Type': 'audio/x-mpegurl' },
       body: `#EXTM3U\n${paths.join('\n')}\n`
     })
-    return answer.json()
+    return response.json()
   }
-  const entries = async (playlist: number): Promise<Answer[]> =>
+  const entries = async (playlist: number): Promise<JsonBody[]> =>
     (await ask('GET', `/playlist/${playlist}/order`)).body
   const titles = async (playlist: number) => (await entries(playlist)).map(({ title }) => String(title))
   const playlist = await addPlaylist('Rotation')
@@ -135,7 +135,7 @@ describe('a song that is repeated in a playlist', () => {
     await ask('POST', `/playlist/${playlist}/clone`, { name: 'Copy', clone: ['media'] })
     await ask('PUT', `/playlist/${playlist}/apply-to`, { directories: ['music'], copyPlaylist: true })
     const { body: copies } = await ask('GET', '/playlists')
-    const named = (name: string) => copies.find((each: Answer) => each['name'] === name)?.id
+    const named = (name: string) => copies.find((each: JsonBody) => each['name'] === name)?.id
     expect(await titles(named('Copy'))).toEqual(list)
     const seeded = await seedStation(program.sql, { tracks: 2 })
     const ofSeeded = async (path: string, of = seeded) =>
@@ -144,14 +144,14 @@ describe('a song that is repeated in a playlist', () => {
     const [first] = await ofSeeded('files')
     const body = { media_id: first.id }
     await program.ask('POST', `/api/station/${seeded}/playlist/${original.id}/entries`, { body })
-    const before = (await ofSeeded(`playlist/${original.id}/order`)).map(({ title }: Answer) => title)
+    const before = (await ofSeeded(`playlist/${original.id}/order`)).map(({ title }: JsonBody) => title)
     expect(before).toHaveLength(3)
     const { body: copy } = await program.ask('POST', `/api/admin/station/${seeded}/clone`, {
       body: { name: 'C', clone: ['media_storage', 'playlists'] }
     })
     const [playlistOfCopy] = await ofSeeded('playlists', copy.id)
     const after = await ofSeeded(`playlist/${playlistOfCopy.id}/order`, copy.id)
-    expect(after.map(({ title }: Answer) => title)).toEqual(before)
+    expect(after.map(({ title }: JsonBody) => title)).toEqual(before)
   })
 
   test('is added once by a folder, keeps its entries with one, and leaves with all of them', async ({
@@ -221,8 +221,8 @@ describe('a song that is repeated in a playlist', () => {
     const { body: file } = await ask('GET', `/file/${idOf('jingle')}`)
     expect(file.playlists).toMatchObject([{ id: playlist, count: 4 }])
     const { body: order } = await ask('GET', `/playlist/${playlist}/order`)
-    expect(order.map(({ media }: Answer) => media.title)).toEqual(list)
-    const ids = order.map((entry: Answer) => entry['id'])
+    expect(order.map(({ media }: JsonBody) => media.title)).toEqual(list)
+    const ids = order.map((entry: JsonBody) => entry['id'])
     expect(ids.slice(0, 2)).toEqual([idOf('jingle'), idOf('a')])
     expect(new Set(ids).size).toBe(6)
     const wanted = Object.fromEntries([5, 3, 4, 1, 2, 0].map((from, to) => [String(ids[from]), to + 1]))
@@ -241,7 +241,7 @@ describe('a song that is repeated in a playlist', () => {
       waitFor(
         async () => {
           const { body } = await ask('GET', `/queue/preview?hours=1&rows=${rows}`)
-          const titles: string[] = body.map(({ song }: Answer) => String(song.title))
+          const titles: string[] = body.map(({ song }: JsonBody) => String(song.title))
           return titles.length >= rows && titles.slice(0, rows)
         },
         { deadlineMs: 10_000, what: 'the preview' }
@@ -263,7 +263,7 @@ describe('a song that is repeated in a playlist', () => {
     await ask('PUT', `/playlist/${playlist}`, { order: 'shuffle' })
     await ask('PUT', `/playlist/${playlist}/reshuffle`)
     const { body: rest } = await ask('GET', `/playlist/${playlist}/queue`)
-    expect(rest.map(({ title }: Answer) => title).toSorted()).toEqual(['a', 'b', 'jingle'])
+    expect(rest.map(({ title }: JsonBody) => title).toSorted()).toEqual(['a', 'b', 'jingle'])
   })
 })
 

@@ -17,7 +17,7 @@ import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { shownWhen, startSeeded } from '../support/playing.ts'
 import { openPlayout, openSilentFaults } from '../support/playout.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { seedStations, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -91,7 +91,7 @@ function submit(
 const listOf = (program: Program, { id }: { id: number }, query = '', key = '') =>
   program.ask('GET', `/api/station/${id}/requests${query}`, { key, from: stranger() })
 
-const titles = (rows: Answer[]): string[] => rows.map(row => row.song.title)
+const titles = (rows: JsonBody[]): string[] => rows.map(row => row.song.title)
 
 const reportOf = async (program: Program, { id }: { id: number }, query = '', key?: string) =>
   (await program.ask('GET', `/api/station/${id}/reports/requests${query}`, key === undefined ? {} : { key }))
@@ -149,8 +149,8 @@ describe('the list of requestable songs', () => {
       async () => (await program.ask('GET', `/api/station/${station.id}/queue`)).body[0],
       { deadlineMs: 5_000, what: 'a song in the queue' }
     )
-    const listed = body.filter((row: Answer) => row.song.title === queued.song.title)
-    expect(withoutCustomFields(listed.map((row: Answer) => row.song))).toEqual([
+    const listed = body.filter((row: JsonBody) => row.song.title === queued.song.title)
+    expect(withoutCustomFields(listed.map((row: JsonBody) => row.song))).toEqual([
       withoutCustomFields(queued.song)
     ])
     expect(body[0]).toEqual({
@@ -203,12 +203,12 @@ describe('the list of requestable songs', () => {
   test('is limited to a burst of thirty per address', async ({ program }) => {
     const { id } = await openStation(program, {}, { tracks: 1 })
     const from = stranger()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 300 }, () => program.ask('GET', `/api/station/${id}/requests`, { key: '', from }))
     )
-    const refused = answers.filter(({ status }) => status === 429)
+    const refused = responses.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(30)
+    expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(30)
     expect(refused[0]?.headers.get('retry-after')).toMatch(/^[12]$/)
     expect((await listOf(program, { id })).status).toBe(200)
   })
@@ -235,8 +235,8 @@ describe('a private station', () => {
     const foreign = await keyOf(program, other.id, ['administer all'])
     for (const key of ['', foreign, '0123456789abcdef:00000000000000000000000000000000']) {
       expect([key, (await listOf(program, station, '', key)).status]).toEqual([key, 404])
-      const answer = await submit(program, station, song(station, 0).id, stranger(), key)
-      expect([key, answer.status]).toEqual([key, 404])
+      const response = await submit(program, station, song(station, 0).id, stranger(), key)
+      expect([key, response.status]).toEqual([key, 404])
     }
     expect(await stored(program.sql, station)).toEqual([])
     expect((await listOf(program, station, '', mine)).body).toHaveLength(10)
@@ -402,12 +402,12 @@ describe('a request', () => {
   test('is limited to two per five seconds and address', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0 })
     const address = stranger()
-    const answers = []
+    const responses = []
     for (let index = 0; index < 3; index++)
-      answers.push(await submit(program, station, song(station, index).id, address))
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
-    expect(Number(answers[2]?.headers.get('retry-after'))).toBeLessThanOrEqual(3)
-    expect(answers[2]?.body.message).toBe('Too many requests: try again later.')
+      responses.push(await submit(program, station, song(station, index).id, address))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(Number(responses[2]?.headers.get('retry-after'))).toBeLessThanOrEqual(3)
+    expect(responses[2]?.body.message).toBe('Too many requests: try again later.')
   })
 })
 
@@ -446,7 +446,7 @@ describe('a request that is due', () => {
     expect((await submit(program, station, id)).status).toBe(200)
     const [first] = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
     expect(first).toMatchObject({ is_request: true, playlist: '', song: { title } })
-    const isRequested = (each: Answer) => each.is_request && each.song.title === title
+    const isRequested = (each: JsonBody) => each.is_request && each.song.title === title
     await shownWhen(program, station.id, ({ playing_next: next }) => isRequested(next))
     expect(await reportOf(program, station)).toMatchObject([{ state: 'queued', song: { title } }])
 
@@ -483,9 +483,9 @@ describe('a request that an operator queues', () => {
   const statesOf = async (program: Program, station: Station) =>
     (await stored(program.sql, station)).map(({ state }) => state)
 
-  const errorOf = ({ status, body }: { status: number; body: Answer }) => ({
+  const errorOf = ({ status, body }: { status: number; body: JsonBody }) => ({
     status,
-    errors: body.extra_data.errors.map(({ field, code }: Answer) => `${field} ${code}`)
+    errors: body.extra_data.errors.map(({ field, code }: JsonBody) => `${field} ${code}`)
   })
 
   test('plays before it is due, as a request, and can be queued once', async ({ program }) => {
@@ -495,8 +495,8 @@ describe('a request that an operator queues', () => {
     const [request] = await reportOf(program, station)
     expect(request.state).toBe('pending')
     const body = { request_id: request.id, position: 1 }
-    const answers = await Promise.all([queue(program, station, body), queue(program, station, body)])
-    const [row, refused] = answers.toSorted((a, b) => a.status - b.status)
+    const responses = await Promise.all([queue(program, station, body), queue(program, station, body)])
+    const [row, refused] = responses.toSorted((a, b) => a.status - b.status)
     expect(row?.body).toMatchObject({
       is_request: true,
       song: { title },
@@ -573,10 +573,10 @@ describe('a request that an operator queues', () => {
 describe('concurrent requests', () => {
   test('for one song result in one', async ({ program }) => {
     const station = await openStation(program)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => submit(program, station, song(station, 0).id))
     )
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       200,
       ...Array(11).fill(409)
     ])
@@ -586,10 +586,10 @@ describe('concurrent requests', () => {
   test('of one listener result in one', async ({ program }) => {
     const station = await openStation(program)
     const address = stranger()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [0, 1].map(index => submit(program, station, song(station, index).id, address))
     )
-    const [taken, refused] = answers.toSorted((a, b) => a.status - b.status)
+    const [taken, refused] = responses.toSorted((a, b) => a.status - b.status)
     expect([taken?.status, refused?.status]).toEqual([200, 429])
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(290)
     expect(await stored(program.sql, station)).toHaveLength(1)
@@ -613,8 +613,8 @@ describe('concurrent requests', () => {
   test('of many listeners for all songs result in one per song', async ({ program }) => {
     const station = await openStation(program)
     const wanted = [...station.media, ...station.media]
-    const answers = await Promise.all(wanted.map(({ id }) => submit(program, station, id)))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    const responses = await Promise.all(wanted.map(({ id }) => submit(program, station, id)))
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       ...Array(10).fill(200),
       ...Array(10).fill(409)
     ])
@@ -673,7 +673,7 @@ describe('the report of requests', () => {
     ]
     for (const [permissions, ip] of ips) {
       const rows = await reportOf(program, station, '', await keyOf(program, station.id, permissions))
-      expect([permissions, rows.map((row: Answer) => row.ip)]).toEqual([permissions, [ip]])
+      expect([permissions, rows.map((row: JsonBody) => row.ip)]).toEqual([permissions, [ip]])
     }
     const weak = await keyOf(program, station.id, ['view station management'])
     expect((await reportOf(program, station, '', weak)).type).toBe('PermissionDeniedException')
@@ -765,8 +765,8 @@ describe('a request that is cancelled', () => {
     const station = await openStation(program)
     await submit(program, station, song(station, 0).id)
     const [row = { id: 0 }] = await stored(program.sql, station)
-    const answers = await Promise.all(Array.from({ length: 6 }, () => cancel(program, station, row.id)))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    const responses = await Promise.all(Array.from({ length: 6 }, () => cancel(program, station, row.id)))
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       200,
       ...Array(5).fill(404)
     ])

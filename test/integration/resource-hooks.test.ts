@@ -47,21 +47,21 @@ describe('all problems of a body are returned at once, including those across fi
     ['an SFTP user', 'sftp-users', { username: 'bad name' }, ['username invalid_format']]
   ])('%s', async ([, path, body, problems], { program }) => {
     const id = await seedStation(program.sql)
-    const answer = await program.ask('POST', path.startsWith('/') ? path : `/api/station/${id}/${path}`, {
+    const response = await program.ask('POST', path.startsWith('/') ? path : `/api/station/${id}/${path}`, {
       body
     })
-    expect(answer.status).toBe(400)
-    expect(codesOf(answer)).toEqual(problems)
+    expect(response.status).toBe(400)
+    expect(codesOf(response)).toEqual(problems)
   })
 
   test('in an update, which changes nothing', async ({ program }) => {
     const id = await seedStation(program.sql)
     const list = `/api/station/${id}/playlist`
     const [playlist] = (await program.ask('GET', `${list}s`)).body
-    const answer = await program.ask('PUT', `${list}/${playlist.id}`, {
+    const response = await program.ask('PUT', `${list}/${playlist.id}`, {
       body: { name: 'changed', weight: 500, source: 'remote_url' }
     })
-    expect(codesOf(answer)).toEqual(['weight out_of_range', 'remote_url required'])
+    expect(codesOf(response)).toEqual(['weight out_of_range', 'remote_url required'])
     expect((await program.ask('GET', `${list}/${playlist.id}`)).body).toEqual(playlist)
   })
 })
@@ -82,18 +82,18 @@ test('a million invalid elements return a short error, and lists are not parsed 
     ['POST', 'playlists', { name: 'x', schedule_items: many(100, { days: many(40, 9) }) }]
   ]
   for (const [method, path, body] of bodies) {
-    const answer = await program.ask(method, `/api/station/${id}/${path}`, { body })
-    expect(answer.status).toBe(400)
-    expect(JSON.stringify(answer.body).length).toBeLessThan(50_000)
+    const response = await program.ask(method, `/api/station/${id}/${path}`, { body })
+    expect(response.status).toBe(400)
+    expect(JSON.stringify(response.body).length).toBeLessThan(50_000)
   }
 })
 
 test('an infinite number is refused', async ({ program }) => {
   const id = await seedStation(program.sql)
-  const answer = await program.ask('POST', `/api/station/${id}/hls_streams`, {
+  const response = await program.ask('POST', `/api/station/${id}/hls_streams`, {
     body: '{"name": "/inf", "frontend_config": [{"key": "a", "value": 1e400}]}'
   })
-  expect(codesOf(answer)).toEqual(['frontend_config.0.value out_of_range'])
+  expect(codesOf(response)).toEqual(['frontend_config.0.value out_of_range'])
 })
 
 test('wrong keys are limited on public paths too', async ({ program }) => {

@@ -13,7 +13,7 @@ import type { Sql } from '../../src/stores/db/sql.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStations } from '../support/stations.ts'
 import { sized } from '../support/tier.ts'
@@ -64,25 +64,25 @@ test('the simulation is that of the command', async ({ sql, databaseUrl }) => {
   const args = ['--station', String(id), '--days', '1', '--from', '2026-03-29', '--json', 'day.json']
   expect((await run(env, ...args)).stderr).toBe('')
   const report = v.parse(reportSchema, await readFile(join(folder, 'day.json'), 'utf8'))
-  const answer = JSON.parse((await simulateSchedule(sql, request(id), 60_000)) ?? '')
-  expect(answer.aims).toEqual(
+  const response = JSON.parse((await simulateSchedule(sql, request(id), 60_000)) ?? '')
+  expect(response.aims).toEqual(
     report.aims.map(({ name, measured, isMet }) => ({ name, measured, is_met: isMet }))
   )
-  expect(answer.plays).toBe(report.totals.plays)
-  expect(answer.playlists.map(({ plays }: Answer) => plays)).toEqual(
+  expect(response.plays).toBe(report.totals.plays)
+  expect(response.playlists.map(({ plays }: JsonBody) => plays)).toEqual(
     report.totals.playlists.map(({ plays }) => plays)
   )
-  expect(answer.from * 1_000).toBe(report.plays[0]?.startsAtMs)
+  expect(response.from * 1_000).toBe(report.plays[0]?.startsAtMs)
   // The day on which clocks go forward has 23 hours.
-  expect(answer.until - answer.from).toBe(23 * 3_600)
-  expect(answer).toMatchObject({ is_complete: true, has_more_blocks: false, timezone: 'Europe/Berlin' })
-  expect(answer.warnings.map(({ code }: Answer) => code)).toEqual(['no_songs'])
+  expect(response.until - response.from).toBe(23 * 3_600)
+  expect(response).toMatchObject({ is_complete: true, has_more_blocks: false, timezone: 'Europe/Berlin' })
+  expect(response.warnings.map(({ code }: JsonBody) => code)).toEqual(['no_songs'])
 })
 
 test('a simulation that takes too long ends early', async ({ sql }) => {
   const { id } = await seed(sql, { tracks: 40 })
-  const answer = JSON.parse((await simulateSchedule(sql, request(id), 0)) ?? '')
-  expect(answer).toMatchObject({ is_complete: false, plays: 0, until: answer.from })
+  const response = JSON.parse((await simulateSchedule(sql, request(id), 0)) ?? '')
+  expect(response).toMatchObject({ is_complete: false, plays: 0, until: response.from })
   expect(await simulateSchedule(sql, request(id + 1_000), 0)).toBe(null)
 })
 
@@ -113,8 +113,8 @@ test('unsaved settings are simulated, and nothing is written', async ({ program 
   const simulate = (method: 'GET' | 'POST', query: string, body?: object) =>
     waitFor(
       async () => {
-        const answer = await program.ask(method, path + query, { key, body })
-        return answer.status !== 503 && answer
+        const response = await program.ask(method, path + query, { key, body })
+        return response.status !== 503 && response
       },
       { deadlineMs: 30_000, what: 'a simulation' }
     )
@@ -148,9 +148,9 @@ test('settings and periods are validated', async ({ program }) => {
   const { id, playlistId } = await startPlaying(program)
   const path = `/api/station/${id}/schedule/simulation`
   const fieldsOf = async (body: object) => {
-    const answer = await program.ask('POST', path, { body })
-    expect(answer.status).toBe(400)
-    return answer.body.extra_data.errors.map(({ field }: Answer) => field)
+    const response = await program.ask('POST', path, { body })
+    expect(response.status).toBe(400)
+    return response.body.extra_data.errors.map(({ field }: JsonBody) => field)
   }
   expect(await fieldsOf({ days: 8 })).toEqual(['days'])
   expect(await fieldsOf({ from: '2026-02-30' })).toEqual(['from'])
@@ -169,7 +169,7 @@ test('a key has one simulation at a time', async ({ program }) => {
   const { id } = await startPlaying(program, slow)
   const path = `/api/station/${id}/schedule/simulation?days=7`
   const key = await createKey(program)
-  const answers = await Promise.all([1, 2, 3, 4].map(() => program.ask('GET', path, { key })))
-  const refused = answers.find(({ status }) => status === 429)
+  const responses = await Promise.all([1, 2, 3, 4].map(() => program.ask('GET', path, { key })))
+  const refused = responses.find(({ status }) => status === 429)
   expect(refused?.headers.get('retry-after')).toBe('5')
 })

@@ -2,14 +2,14 @@ import { expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { isPub, type Publication, subscribeLive } from '../support/live-client.ts'
-import { type Answer, type Program } from '../support/program.ts'
+import { type JsonBody, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 /** A write and its visible effect in the now-playing document. */
 interface Case {
   readonly what: string
   readonly write: (program: Program, stationId: number) => Promise<{ status: number }>
-  readonly shows: (document: Answer) => boolean
+  readonly shows: (document: JsonBody) => boolean
 }
 
 const cases: Case[] = [
@@ -22,7 +22,7 @@ const cases: Case[] = [
     what: 'a new mount',
     write: async ({ ask }, id) =>
       ask('POST', `/api/station/${id}/hls_streams`, { body: { name: '/new.ogg', autodj_format: 'ogg' } }),
-    shows: ({ station }) => station.mounts.some(({ path }: Answer) => path === '/new.ogg')
+    shows: ({ station }) => station.mounts.some(({ path }: JsonBody) => path === '/new.ogg')
   },
   {
     what: 'a hidden mount',

@@ -114,10 +114,10 @@ describe('the report of songs', () => {
   test('bad parameters are refused', async ({ program }) => {
     const id = await recordPlays(program.sql, [])
     const bad = ['start=yesterday', 'start=2020-01-01&end=2026-01-01', 'sort=id', 'format=xml', 'page=0']
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       bad.map(query => program.ask('GET', `/api/station/${id}/reports/songs?${query}`))
     )
-    expect(answers.map(({ status }) => status)).toEqual(bad.map(() => 400))
+    expect(responses.map(({ status }) => status)).toEqual(bad.map(() => 400))
   })
 })
 

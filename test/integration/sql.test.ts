@@ -74,8 +74,8 @@ test('a lost connection fails its transaction and nothing else', async ({ sql, d
     await waitFor(() => queriesAfter.length > 0, { deadlineMs: 5_000, what: 'the rest of the transaction' })
     expect(queriesAfter.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   }
-  const answers = await Promise.all(Array.from({ length: 12 }, () => pool`select 1 as one`))
-  expect(answers).toHaveLength(12)
+  const responses = await Promise.all(Array.from({ length: 12 }, () => pool`select 1 as one`))
+  expect(responses).toHaveLength(12)
   expect(await sql`select n from witness`).toHaveLength(0)
   await pool.end({ timeout: 5 })
 })
@@ -146,8 +146,8 @@ test('connections that are lost together, with statements waiting to be sent, ar
     proxy.cut()
     await Promise.all(queries)
   }
-  const answers = await Promise.all(Array.from({ length: 6 }, async () => pool`select 1 as one`))
-  expect(answers).toHaveLength(6)
+  const responses = await Promise.all(Array.from({ length: 6 }, async () => pool`select 1 as one`))
+  expect(responses).toHaveLength(6)
   const last = sleep(5)
   const settled = Promise.allSettled([last])
   proxy.cut()
@@ -255,8 +255,8 @@ test('a connection that is lost during its setup is replaced', async ({ database
     } else server.write(data)
   })
   const pool = openSql(proxy.url, { max: 1, name: 'cut' })
-  const answers = async () => pool`select array[1, 2] as list`
-  await waitFor(async () => (await answers())[0]?.['list']?.length === 2, {
+  const responses = async () => pool`select array[1, 2] as list`
+  await waitFor(async () => (await responses())[0]?.['list']?.length === 2, {
     deadlineMs: 10_000,
     what: 'an answer'
   })

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import { type Answer, type Program } from '../support/program.ts'
+import { type JsonBody, type Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -15,9 +15,9 @@ async function openStation({ ask, sql }: Program) {
     what: 'the station'
   })
   const add = async (path: string, body: object) => {
-    const answer = await ask('POST', `/api/station/${id}/${path}`, { body })
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-    return answer.body
+    const response = await ask('POST', `/api/station/${id}/${path}`, { body })
+    if (response.status !== 200) throw new Error(JSON.stringify(response.body))
+    return response.body
   }
   await ask('PUT', `/api/admin/station/${id}`, {
     body: {
@@ -95,10 +95,10 @@ describe('a copy of a station', () => {
     const [secret] = await sql`select source_password as password from stations where id = ${copy}`
     expect(secret).toEqual({ password: '' })
     const list = async (path: string, of = copy) => (await ask('GET', `/api/station/${of}/${path}`)).body
-    const named = (rows: Answer, name: string) => rows.map((row: Answer) => row[name])
+    const named = (rows: JsonBody, name: string) => rows.map((row: JsonBody) => row[name])
     const playlists = await list('playlists')
     expect(named(playlists, 'name').toSorted()).toEqual(['Rotation', 'Stream'])
-    const rotation = playlists.find(({ name }: Answer) => name === 'Rotation')
+    const rotation = playlists.find(({ name }: JsonBody) => name === 'Rotation')
     const order = await list(`playlist/${rotation.id}/order`)
     expect(named(order, 'title')).toEqual(['Title 1', 'Title 2', 'Title 3'])
     expect(await list(`playlist/${rotation.id}/folders`)).toEqual([{ id: expect.any(Number), path: 'Jazz' }])
@@ -111,7 +111,7 @@ describe('a copy of a station', () => {
     const ids = new Set(named(others, 'unique_id'))
     expect(named(own, 'unique_id').some((each: string) => ids.has(each))).toBe(false)
     const originals = await list('playlists', id)
-    const original = originals.find(({ name }: Answer) => name === 'Rotation')
+    const original = originals.find(({ name }: JsonBody) => name === 'Rotation')
     const [item] = rotation.schedule_items
     expect(item).toEqual({ ...original.schedule_items[0], id: item.id })
     expect(item.id).not.toBe(original.schedule_items[0].id)
@@ -120,7 +120,7 @@ describe('a copy of a station', () => {
     expect(named(await list('streamers'), 'streamer_username')).toEqual(['dj'])
     expect(await list('webhooks')).toEqual([expect.objectContaining({ name: 'Hook', is_enabled: false })])
     const { body: role } = await ask('GET', `/api/admin/role/${roleId}`)
-    expect(role.permissions.station.map((each: Answer) => each.id)).toEqual([id, copy])
+    expect(role.permissions.station.map((each: JsonBody) => each.id)).toEqual([id, copy])
     // The remote stream has an entry of its own in the copy, so both play.
     const [entries] = await sql`
       select count(*) as entries from playlist_tracks t join playlists p on p.id = t.playlist_id
@@ -183,7 +183,7 @@ describe('relays', () => {
     expect(read).toEqual([
       expect.objectContaining({ id, type: 'icecast', port: 9, relay_pw: '', admin_pw: '' })
     ])
-    const mounts = read[0].mounts.map(({ path }: Answer) => path)
+    const mounts = read[0].mounts.map(({ path }: JsonBody) => path)
     expect(mounts).toEqual(['/radio.mp3', '/low.mp3'])
     const body = {
       base_url: `http://relay-${id}.example.com`,
@@ -197,11 +197,11 @@ describe('relays', () => {
     await waitFor(
       async () => {
         await register()
-        return (await remotes()).some(({ listeners }: Answer) => listeners.total === 5)
+        return (await remotes()).some(({ listeners }: JsonBody) => listeners.total === 5)
       },
       { deadlineMs: 10_000, what: 'the listeners of the relay' }
     )
-    const shown = (await remotes()).filter(({ name }: Answer) => name.endsWith('(Oslo)'))
+    const shown = (await remotes()).filter(({ name }: JsonBody) => name.endsWith('(Oslo)'))
     expect(shown).toEqual([
       expect.objectContaining({
         url: `http://relay-${id}.example.com:9/low.mp3`,
@@ -212,12 +212,12 @@ describe('relays', () => {
     const { body: relays } = await ask('GET', `/api/admin/relays/list?searchPhrase=relay-${id}`)
     expect(relays).toEqual([expect.objectContaining({ base_url: body.base_url, name: 'Oslo' })])
     const { body: streams } = await ask('GET', `/api/station/${id}/hls_streams`)
-    const low = streams.find(({ name }: Answer) => name === '/low.mp3')
+    const low = streams.find(({ name }: JsonBody) => name === '/low.mp3')
     await ask('DELETE', `/api/station/${id}/hls_stream/${low.id}`)
     await waitFor(
       async () => {
         await register()
-        return (await remotes()).filter(({ name }: Answer) => name.endsWith('(Oslo)')).length === 1
+        return (await remotes()).filter(({ name }: JsonBody) => name.endsWith('(Oslo)')).length === 1
       },
       { deadlineMs: 10_000, what: 'the removed stream' }
     )

@@ -78,7 +78,7 @@ test('workers finish a deletion after the server was killed', async ({
   await sql`create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end'`
   await sql`create constraint trigger linger after update of deleted_at on stations deferrable initially deferred
     for each row execute function linger()`
-  const answer = first.ask('DELETE', `/api/admin/station/${id}`).catch((error: unknown) => error)
+  const response = first.ask('DELETE', `/api/admin/station/${id}`).catch((error: unknown) => error)
   await waitFor(
     async () => {
       const [row] = await sql`select from pg_stat_activity where wait_event = 'PgSleep'
@@ -89,7 +89,7 @@ test('workers finish a deletion after the server was killed', async ({
   )
   first.process.kill('SIGKILL')
   await once(first.process, 'exit')
-  expect(await answer).toBeInstanceOf(Error)
+  expect(await response).toBeInstanceOf(Error)
   await waitFor(
     async () => {
       const [row] = await sql<

@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest'
 import type { HeavyRead } from '../../src/api/core/heavy-reads.ts'
 import { findSongs } from '../../src/api/library/table/find-songs.ts'
 import { test as base } from '../support/fixtures.ts'
-import { adminKey, type Answer } from '../support/program.ts'
+import { adminKey, type JsonBody } from '../support/program.ts'
 
 interface Song {
   readonly id: number
@@ -207,7 +207,7 @@ describe('a playlist', () => {
 describe('the table of all songs', () => {
   const upload = async (station: { send: Sending }, path: string, content: string | Buffer) => {
     const response = await station.send(path, Buffer.from(content), { 'Content-Type': 'text/csv' })
-    const body: Answer = await response.json()
+    const body: JsonBody = await response.json()
     return body
   }
 
@@ -289,7 +289,7 @@ describe('the table of all songs', () => {
     const post = async (playlists: string, headers: Record<string, string> = {}) => {
       const file = Buffer.from(`path,playlists\na.mp3,"${playlists}"\n`)
       const response = await station.send('/files/bulk', file, { 'Content-Type': 'text/csv', ...headers })
-      const { import_results: results }: Answer = await response.json()
+      const { import_results: results }: JsonBody = await response.json()
       const { body } = await station.ask('GET', `/file/${song.id}`)
       return [results[0]?.error ?? null, body.playlists]
     }
@@ -371,7 +371,7 @@ describe('the table of all songs', () => {
       '/files/bulk',
       file(() => 'Tide')
     )
-    expect(results.map(({ success }: Answer) => success)).toEqual(songs.map(() => true))
+    expect(results.map(({ success }: JsonBody) => success)).toEqual(songs.map(() => true))
     expect(await read()).toMatchObject(
       before.map(song => ({
         title: song.title,
@@ -467,7 +467,7 @@ describe('the table of all songs', () => {
     const file = `path,album,fade_in,title\n${lines.join('\n')}`
     const { previewResults, message } = await upload(station, '/files/bulk/preview', file)
     expect(message).toMatch(/^0 files will be modified\. 5 of the lines have problems: 2, 3, 4, 5, 6\./)
-    expect(previewResults.map(({ error }: Answer) => error)).toEqual([
+    expect(previewResults.map(({ error }: JsonBody) => error)).toEqual([
       expect.stringMatching(/^Line 2, column title: is a number that a spreadsheet has shortened/),
       expect.stringMatching(/^Line 3, column title: has replacement characters/),
       expect.stringMatching(/^Line 4, column fade_in: must be a number/),
@@ -493,7 +493,7 @@ describe('the table of all songs', () => {
       [path, form]
     ]
     for (const [url, body, headers] of requests) {
-      const { previewResults }: Answer = await (await station.send(url, body, headers)).json()
+      const { previewResults }: JsonBody = await (await station.send(url, body, headers)).json()
       const metadata = [{ field: 'title', current: 'A', new: 'Любимая' }]
       expect(previewResults).toMatchObject([{ changes: { metadata }, error: null }])
     }
@@ -518,7 +518,7 @@ describe('the table of all songs', () => {
       const form = new FormData()
       form.set('file', new File([text], 'all.csv'))
       const response = await station.send(path, form)
-      const body: Answer = await response.json()
+      const body: JsonBody = await response.json()
       return { status: response.status, headers: response.headers, body }
     }
     expect((await post('/files/bulk', table)).body).toMatchObject({ success: true, import_results: [] })

@@ -6,7 +6,7 @@ import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { isDisconnect, isPub, type Publication, subscribeLive } from '../support/live-client.ts'
 import { queueOf, startPlaying } from '../support/playing.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { readHistory, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -23,17 +23,17 @@ const keys = `
 let made = 0
 
 /** Creates a station, with a unique name by default, and returns its record. */
-async function create(program: Program, body: object = {}): Promise<Answer> {
-  const answer = await program.ask('POST', '/api/admin/stations', {
+async function create(program: Program, body: object = {}): Promise<JsonBody> {
+  const response = await program.ask('POST', '/api/admin/stations', {
     body: { name: `Made ${++made}`, ...body }
   })
-  expect([answer.status, answer.body.message]).toEqual([200, undefined])
-  return answer.body
+  expect([response.status, response.body.message]).toEqual([200, undefined])
+  return response.body
 }
 
 async function put(program: Program, id: number, body: object): Promise<void> {
-  const answer = await program.ask('PUT', `/api/admin/station/${id}`, { body })
-  expect([answer.status, answer.body.message]).toEqual([200, 'Record updated successfully.'])
+  const response = await program.ask('PUT', `/api/admin/station/${id}`, { body })
+  expect([response.status, response.body.message]).toEqual([200, 'Record updated successfully.'])
 }
 
 const shown = (program: Program, name: number | string) =>

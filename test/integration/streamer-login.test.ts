@@ -193,12 +193,12 @@ describe('wrong passwords', () => {
     const sql = openSql(databaseUrl, { max: 1, name: 'test' })
     onTestFinished(async () => sql.end({ timeout: 1 }))
     const words = [...Array.from({ length: 20 }, (_, index) => `wrong ${index}`), 'pass,word']
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       words.map(async password =>
         checkLogin({ ...station.deps, sql }, station.id, { user: 'wren', password, address }, monday)
       )
     )
-    expect(answers).toEqual(words.map(() => null))
+    expect(responses).toEqual(words.map(() => null))
   })
 })
 

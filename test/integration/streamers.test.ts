@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** A new station that the server shows. */
 const test = base.extend('station', async ({ program }) => {
   const made = await program.ask('POST', '/api/admin/stations', { body: { name: 'Harbour FM' } })
   const { id, short_name: shortName } = made.body
-  const addStreamer = async (body: Record<string, unknown>): Promise<Answer> => {
-    const answer = await program.ask('POST', `/api/station/${id}/streamers`, { body })
-    expect(answer.status).toBe(200)
-    return answer.body
+  const addStreamer = async (body: Record<string, unknown>): Promise<JsonBody> => {
+    const response = await program.ask('POST', `/api/station/${id}/streamers`, { body })
+    expect(response.status).toBe(200)
+    return response.body
   }
   return { id: Number(id), shortName: String(shortName), addStreamer }
 })
@@ -48,7 +48,7 @@ describe('a streamer', () => {
       program.ask('GET', '/api/admin/auditlog?per_page=50')
     ])
     expect(shown.map(({ status }) => status)).toEqual([200, 200, 200, 409, 200])
-    expect(JSON.stringify(shown.map(answer => answer.body))).not.toMatch(/correct horse|argon2/)
+    expect(JSON.stringify(shown.map(response => response.body))).not.toMatch(/correct horse|argon2/)
     expect(await kept()).toBe(hash)
     await program.ask('PUT', path, { body: { streamer_password: null } })
     expect(await kept()).toBe('')
@@ -125,25 +125,25 @@ describe('a picture of a streamer', () => {
   const versionOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 8)
 
   const send = async ({ baseUrl }: Program, path: string, bytes: Uint8Array, type = 'image/png') => {
-    const answer = await fetch(baseUrl + path, {
+    const response = await fetch(baseUrl + path, {
       method: 'POST',
       headers: { 'X-API-Key': adminKey, 'Content-Type': type },
       body: Uint8Array.from(bytes)
     })
-    return { status: answer.status, body: JSON.parse(await answer.text()) }
+    return { status: response.status, body: JSON.parse(await response.text()) }
   }
 
   const look = async ({ baseUrl }: Program, path: string, key = '') => {
-    const answer = await fetch(baseUrl + path, {
+    const response = await fetch(baseUrl + path, {
       redirect: 'manual',
       ...(key === '' ? {} : { headers: { 'X-API-Key': key } })
     })
     return {
-      status: answer.status,
-      type: answer.headers.get('content-type'),
-      cache: answer.headers.get('cache-control'),
-      location: answer.headers.get('location'),
-      bytes: Buffer.from(await answer.arrayBuffer())
+      status: response.status,
+      type: response.headers.get('content-type'),
+      cache: response.headers.get('cache-control'),
+      location: response.headers.get('location'),
+      bytes: Buffer.from(await response.arrayBuffer())
     }
   }
 

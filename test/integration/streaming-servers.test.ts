@@ -1,16 +1,19 @@
 import { expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Sends a request and returns the body of the successful response. */
-async function ok(program: Program, method: string, path: string, body?: object): Promise<Answer> {
-  const answer = await program.ask(method, path, { body })
-  expect([answer.status, answer.body.message]).toEqual([200, answer.body.success && answer.body.message])
-  return answer.body
+async function ok(program: Program, method: string, path: string, body?: object): Promise<JsonBody> {
+  const response = await program.ask(method, path, { body })
+  expect([response.status, response.body.message]).toEqual([
+    200,
+    response.body.success && response.body.message
+  ])
+  return response.body
 }
 
 test('a new server is polled at once, and its data is shown until it is no longer polled', async ({
@@ -44,15 +47,15 @@ test('a new server is polled at once, and its data is shown until it is no longe
     station: { mounts: [{ path: '/radio.mp3', listeners: { total: 2, unique: 1 } }] }
   })
   const poll = { remote_id: null, type: 'icecast', url: `${icecast.url}/`, failing_since: null, problem: '' }
-  const answered = await waitFor(
+  const responded = await waitFor(
     async () => {
       const [row] = await ok(program, 'GET', `/api/station/${id}/polls`)
       return row.answered_at !== null && row
     },
     { deadlineMs: 5_000, what: 'the result of the poll' }
   )
-  expect(answered).toEqual({ ...poll, answered_at: expect.any(Number) })
-  expect(Math.abs(answered.answered_at - Date.now() / 1_000)).toBeLessThan(10)
+  expect(responded).toEqual({ ...poll, answered_at: expect.any(Number) })
+  expect(Math.abs(responded.answered_at - Date.now() / 1_000)).toBeLessThan(10)
 
   await ok(program, 'PUT', `/api/admin/station/${id}`, { frontend_admin_password: 'wrong' })
   await waitFor(

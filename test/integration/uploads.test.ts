@@ -359,13 +359,13 @@ test('uploads to a storage location whose folder is missing are answered with 50
     with location as (insert into storage_locations (type, adapter, path)
       values ('station_media', 'local', ${join(dataDir, 'missing')}) returning id)
     update stations set media_storage_location_id = location.id from location where stations.id = ${id}`
-  const answers = [
+  const responses = [
     await begin(song.length, { path: 'a.mp3', overwrite: 'false' }),
     await begin(song.length, { path: 'a.mp3' }),
     await askJson('POST', '/files', { path: 'a.mp3', file: song.toString('base64') })
   ]
   const message = expect.stringContaining('The media storage cannot be used')
-  for (const answer of answers) expect(answer).toMatchObject({ status: 503, body: { message } })
+  for (const response of responses) expect(response).toMatchObject({ status: 503, body: { message } })
 })
 
 test('of two uploads of one path one whole file remains', async ({ sql, redisUrl }) => {

@@ -8,7 +8,7 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { roleId } from '../support/people.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { isDeep } from '../support/tier.ts'
 
 interface View {
@@ -36,10 +36,10 @@ const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' ðŸ‘©â
 async function seedViews(program: Program) {
   const station = await startPlaying(program, { queueLength: 5 })
   const path = `/api/station/${station.id}`
-  const send = async (method: string, target: string, body: object): Promise<Answer> => {
-    const answer = await program.ask(method, target, { body })
-    if (answer.status !== 200) throw new Error(`${method} ${target}: ${JSON.stringify(answer.body)}`)
-    return answer.body
+  const send = async (method: string, target: string, body: object): Promise<JsonBody> => {
+    const response = await program.ask(method, target, { body })
+    if (response.status !== 200) throw new Error(`${method} ${target}: ${JSON.stringify(response.body)}`)
+    return response.body
   }
   const schedule_items = [{ start_time: 0, end_time: 2359, days: [] }]
   await send('PUT', `/api/admin/station/${station.id}`, { name: nasty, timezone: 'Europe/Berlin' })

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { raiseAlert } from '../../src/stores/db/notifications.ts'
 import { test } from '../support/fixtures.ts'
-import type { Answer, Program } from '../support/program.ts'
+import type { JsonBody, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 const keys = '/api/v1/main/api-keys'
@@ -45,8 +45,8 @@ test('a key cannot grant permissions at a private station that it must not see',
   const key = await makeKey(program, ['administer api keys'])
   const grant = async (station: string | number) => {
     const body = { name: 'x', station_permissions: [{ station, permissions: ['view station reports'] }] }
-    const answer = await program.ask('POST', keys, { key, body })
-    return [answer.status, answer.body.message]
+    const response = await program.ask('POST', keys, { key, body })
+    return [response.status, response.body.message]
   }
   const unknown = [400, 'station_permissions.0.station is no station.']
   expect([await grant(name), await grant(id), await grant(`x${name}`)]).toEqual([unknown, unknown, unknown])
@@ -107,7 +107,7 @@ describe('notifications', () => {
     const ids = await raiseOfEach(program)
     const key = await makeKey(program, permissions)
     const { body } = await program.ask('GET', `${notifications}?per_page=500`, { key })
-    const listed = new Set(body.notifications.map((each: Answer) => each.notification_id))
+    const listed = new Set(body.notifications.map((each: JsonBody) => each.notification_id))
     for (const source of sources) {
       const id = ids.get(source) ?? ''
       const isSeen = seen.some(each => each === source)

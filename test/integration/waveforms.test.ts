@@ -7,7 +7,7 @@ import { decodeAudio } from '../../src/library/media/decode-audio.ts'
 import { openPeaks } from '../../src/library/media/peaks.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { startS3 } from '../support/s3.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { toneWav } from '../support/tone.ts'
@@ -28,7 +28,7 @@ async function addSong(program: Program, bytes: Uint8Array, name = 'song.wav') {
 async function readWaveform(program: Program, stationId: number, media: number | string) {
   const url = `${program.baseUrl}/api/station/${stationId}/waveform/${media}.json`
   const response = await fetch(url, { headers: { 'X-API-Key': adminKey } })
-  const body: Answer = await response.json()
+  const body: JsonBody = await response.json()
   return { status: response.status, headers: response.headers, body }
 }
 
@@ -36,8 +36,8 @@ async function readWaveform(program: Program, stationId: number, media: number |
 const awaitWaveform = (program: Program, stationId: number, media: number | string) =>
   waitFor(
     async () => {
-      const answer = await readWaveform(program, stationId, media)
-      return answer.status === 202 ? null : answer
+      const response = await readWaveform(program, stationId, media)
+      return response.status === 202 ? null : response
     },
     { deadlineMs: 15_000, what: 'the waveform' }
   )

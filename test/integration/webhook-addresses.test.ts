@@ -12,7 +12,7 @@ describe('tokens in the address of a web hook', () => {
     const base = stage.receiver.url
     const webhook_url = `${base}/hooks/${inPath}?token=${token}`
     const made = await stage.make({ config: { webhook_url } })
-    stage.receiver.answer((_, answer) => answer.end(`no such hook: /hooks/${inPath}, ${token}`))
+    stage.receiver.respondWith((_, response) => response.end(`no such hook: /hooks/${inPath}, ${token}`))
     await stage.raise()
     await stage.deliver(made.id)
     const tested = await stage.ask('PUT', `webhook/${made.id}/test`)

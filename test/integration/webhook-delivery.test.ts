@@ -53,7 +53,7 @@ async function hookRow(sql: Sql, id: number) {
 describe('an event', () => {
   test('reaches the receiver once, signed, and is in the log', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
-    receiver.answer(status(204))
+    receiver.respondWith(status(204))
     await raiseSongs(sql, stationId, [1])
     expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
@@ -81,7 +81,7 @@ describe('an event', () => {
   test('is sent in the order of events, even after a failure', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     let asked = 0
-    receiver.answer((_, response) => void response.writeHead(asked++ === 0 ? 500 : 200).end('broken'))
+    receiver.respondWith((_, response) => void response.writeHead(asked++ === 0 ? 500 : 200).end('broken'))
     await raiseSongs(sql, stationId, [1, 2, 3])
     const lookAtMs = await deliverDue(deliveryDeps(sql), id)
     expect(lookAtMs).toBeGreaterThan(Date.now() + 3_000)
@@ -98,7 +98,7 @@ describe('an event', () => {
   test('whose first retry fails no longer holds back newer ones', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     let asked = 0
-    receiver.answer((_, response) => void response.writeHead(asked++ < 2 ? 500 : 200).end())
+    receiver.respondWith((_, response) => void response.writeHead(asked++ < 2 ? 500 : 200).end())
     await raiseSongs(sql, stationId, [1, 2])
     await deliverDue(deliveryDeps(sql), id)
     await sql`update webhook_deliveries set next_attempt_ms = 1 where attempts = 1`
@@ -131,7 +131,7 @@ describe('an event', () => {
 
   test('that is written during a request is delivered after it', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
-    receiver.answer((_, response) => {
+    receiver.respondWith((_, response) => {
       const written = receiver.asked.length === 1 ? raiseSongs(sql, stationId, [2]) : Promise.resolve()
       void written.then(() => response.end())
     })
@@ -147,7 +147,7 @@ describe('an event', () => {
   }) => {
     const { id, stationId } = await openHook(sql, receiver)
     const heldUntilMs = Date.now() + 60_000
-    receiver.answer((_, response) => {
+    receiver.respondWith((_, response) => {
       const lost = sql`update webhooks set holder = 'other', held_until_ms = ${heldUntilMs} where id = ${id}`
       void lost.then(() => response.end())
     })
@@ -168,7 +168,7 @@ describe('an event', () => {
       const waiting = async () => sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
       let changed: Promise<unknown> | undefined
-      receiver.answer((_, response) => {
+      receiver.respondWith((_, response) => {
         changed ??= sql.begin(async tx => {
           await tx`update webhooks set ${tx(set)} where id = ${id}`
           response.end()
@@ -295,7 +295,7 @@ describe('a receiver that', () => {
 
   test('hangs is aborted after the timeout', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
-    receiver.answer(() => {})
+    receiver.respondWith(() => {})
     await raiseSongs(sql, stationId, [1])
     await deliverDue(deliveryDeps(sql), id)
     const [attempt] = await readAttempts(sql, id)
@@ -307,7 +307,7 @@ describe('a receiver that', () => {
   test('answers byte by byte is aborted after the timeout', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
     const timers: NodeJS.Timeout[] = []
-    receiver.answer((_, response) => {
+    receiver.respondWith((_, response) => {
       response.writeHead(200)
       timers.push(setInterval(() => response.write('.'), 50))
     })
@@ -321,7 +321,7 @@ describe('a receiver that', () => {
   test('redirects is not followed', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     const target = await startWebServer()
-    receiver.answer(status(302, { location: target.url }))
+    receiver.respondWith(status(302, { location: target.url }))
     await raiseSongs(sql, stationId, [1])
     await deliverDue(deliveryDeps(sql), id)
     expect(await readAttempts(sql, id)).toMatchObject([{ status: 302, error: 'redirect' }])
@@ -331,7 +331,7 @@ describe('a receiver that', () => {
 
   test('answers 410 is disabled, and operators are notified', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { name: 'Chat' })
-    receiver.answer(status(410, {}, 'gone for good'))
+    receiver.respondWith(status(410, {}, 'gone for good'))
     await raiseSongs(sql, stationId, [1, 2])
     expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(receiver.asked).toHaveLength(1)
@@ -347,7 +347,7 @@ describe('a receiver that', () => {
 
   test('answers 429 with Retry-After gets no earlier retry', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
-    receiver.answer(status(429, { 'retry-after': '90' }))
+    receiver.respondWith(status(429, { 'retry-after': '90' }))
     await raiseSongs(sql, stationId, [1])
     const lookAtMs = (await deliverDue(deliveryDeps(sql), id)) ?? 0
     expect(lookAtMs).toBeGreaterThan(Date.now() + 85_000)
@@ -356,7 +356,7 @@ describe('a receiver that', () => {
 
   test('closes the connection during its answer gets a retry', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
-    receiver.answer((_, response) => {
+    receiver.respondWith((_, response) => {
       response.writeHead(200, { 'content-length': '1000' })
       response.write('half', () => response.destroy())
     })
@@ -370,7 +370,7 @@ describe('a receiver that', () => {
     receiver
   }) => {
     const { id, stationId } = await openHook(sql, receiver)
-    receiver.answer(status(200, {}, `\0your key is ${secret} ${'ü'.repeat(200_000)}`))
+    receiver.respondWith(status(200, {}, `\0your key is ${secret} ${'ü'.repeat(200_000)}`))
     await raiseSongs(sql, stationId, [1])
     await deliverDue(deliveryDeps(sql), id)
     const [attempt] = await readAttempts(sql, id)
@@ -392,7 +392,7 @@ describe('a receiver that', () => {
 
   test('fails five times in a row is paused for a minute, then tried once', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
-    receiver.answer(status(500))
+    receiver.respondWith(status(500))
     await raiseSongs(sql, stationId, [1])
     for (let failure = 1; failure < 5; failure++) {
       await bringForward(sql, id)
@@ -405,7 +405,7 @@ describe('a receiver that', () => {
     await sql`update webhook_deliveries set next_attempt_ms = 1`
     await deliverDue(deliveryDeps(sql), id)
     expect(receiver.asked).toHaveLength(5)
-    receiver.answer(status(200))
+    receiver.respondWith(status(200))
     await raiseSongs(sql, stationId, [2, 3])
     await bringForward(sql, id)
     await deliverDue(deliveryDeps(sql), id)
@@ -421,7 +421,7 @@ test('at most four requests to one host are in flight', async ({ sql, receiver }
   )
   let now = 0
   let most = 0
-  receiver.answer((_, response) => {
+  receiver.respondWith((_, response) => {
     most = Math.max(most, ++now)
     setTimeout(() => {
       now--

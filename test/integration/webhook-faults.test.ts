@@ -41,7 +41,7 @@ test(
     start()
     let kills = 0
     let requests = 0
-    receiver.answer((_, response) => {
+    receiver.respondWith((_, response) => {
       // During a request, and others in flight.
       if (++requests % killEvery === 0) {
         for (const worker of workers) worker.kill('SIGKILL')

@@ -16,7 +16,7 @@ test('the log of a web hook shows deliveries and attempts, newest first', async 
   const { id } = await stage.make({ triggers: ['song_changed'] })
   await stage.raise()
   await stage.deliver(id)
-  stage.receiver.answer((_, response) => void response.writeHead(500).end('out of order'))
+  stage.receiver.respondWith((_, response) => void response.writeHead(500).end('out of order'))
   await stage.raise()
   await stage.deliver(id)
   const { status, headers, body } = await stage.ask('GET', `webhook/${id}/deliveries`)
@@ -51,7 +51,7 @@ test('the log of a web hook shows deliveries and attempts, newest first', async 
   ])
 
   await sql`update webhook_deliveries set next_attempt_ms = 1 where id = ${failing.id}`
-  stage.receiver.answer('better')
+  stage.receiver.respondWith('better')
   await stage.deliver(id)
   const one = await stage.ask('GET', `webhook/${id}/delivery/${failing.id}`)
   expect(one.body).toMatchObject({
@@ -142,8 +142,8 @@ test('workers make a redelivery at once', async ({ sql, redisUrl, databaseUrl })
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
   })
   onTestFinished(() => void workers.kill('SIGKILL'))
-  const answer = await stage.ask('POST', `webhook/${id}/redeliver`, { since: 0 })
-  expect(answer.body.redelivered).toBe(2)
+  const response = await stage.ask('POST', `webhook/${id}/redeliver`, { since: 0 })
+  expect(response.body.redelivered).toBe(2)
   const ids = await waitFor(
     () => stage.receiver.asked.length === 4 && stage.receiver.asked.map(each => each.headers['webhook-id']),
     { deadlineMs: 20_000, what: 'both messages again' }
@@ -161,8 +161,8 @@ test('the second of two concurrent redeliveries is refused, because the first is
   await stage.deliver(id)
   const [row] = await readDeliveries(sql, id)
   const path = `webhook/${id}/delivery/${row?.id}/redeliver`
-  const answers = await Promise.all(Array.from({ length: 5 }, async () => stage.ask('POST', path)))
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409])
+  const responses = await Promise.all(Array.from({ length: 5 }, async () => stage.ask('POST', path)))
+  expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409])
   await stage.deliver(id)
   expect(stage.receiver.asked).toHaveLength(2)
 })

@@ -31,8 +31,8 @@ test('every path requires the permission to manage web hooks of its station', as
       ['', 'NotLoggedInException'],
       [weak, 'PermissionDeniedException']
     ] as const) {
-      const answer = await stage.askAs(key, method, at, body)
-      expect([method, path, answer.status, answer.body.type]).toEqual([method, path, 403, type])
+      const response = await stage.askAs(key, method, at, body)
+      expect([method, path, response.status, response.body.type]).toEqual([method, path, 403, type])
     }
   }
   expect(stage.receiver.asked).toEqual([])
@@ -53,12 +53,12 @@ test('no path finds a web hook that does not exist or belongs to another station
   const key = await stage.makeKey(['manage station web hooks'])
   for (const [method, path, body] of paths) {
     for (const unknown of ['0', '9007199254740991', 'x', '-1', '1.5', '9'.repeat(30)]) {
-      const answer = await stage.ask(method, filled(path, unknown, row?.id ?? 0), body)
-      expect([path, unknown, answer.status]).toEqual([path, unknown, 404])
+      const response = await stage.ask(method, filled(path, unknown, row?.id ?? 0), body)
+      expect([path, unknown, response.status]).toEqual([path, unknown, 404])
     }
     const strange = `/api/station/${otherId}/${filled(path, id, row?.id ?? 0)}`
-    const answer = await stage.askAs(key, method, strange, body)
-    expect([path, answer.status]).toEqual([path, 404])
+    const response = await stage.askAs(key, method, strange, body)
+    expect([path, response.status]).toEqual([path, 404])
   }
   expect(stage.receiver.asked).toHaveLength(1)
 })
@@ -75,8 +75,8 @@ test('no path finds a delivery that does not exist or belongs to another web hoo
   const [row] = await readDeliveries(sql, hook.id)
   for (const [method, path, body] of paths.filter(([, each]) => each.includes('{d}'))) {
     for (const unknown of ['0', '9007199254740991', 'x']) {
-      const answer = await stage.ask(method, filled(path, hook.id, unknown), body)
-      expect([path, unknown, answer.status]).toEqual([path, unknown, 404])
+      const response = await stage.ask(method, filled(path, hook.id, unknown), body)
+      expect([path, unknown, response.status]).toEqual([path, unknown, 404])
     }
     expect((await stage.ask(method, filled(path, other.id, row?.id ?? 0), body)).status).toBe(404)
   }

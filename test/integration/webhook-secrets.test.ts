@@ -75,9 +75,11 @@ test('after two rotations only the last two secrets sign', async ({ sql, redisUr
 test('of two concurrent rotations the second replaces the secret of the first', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
-  const answers = await Promise.all([1, 2].map(async () => stage.ask('POST', `webhook/${id}/rotate-secret`)))
-  expect(answers.map(({ status }) => status)).toEqual([200, 200])
-  const secrets = answers.map(({ body }) => body.signing_secret)
+  const responses = await Promise.all(
+    [1, 2].map(async () => stage.ask('POST', `webhook/${id}/rotate-secret`))
+  )
+  expect(responses.map(({ status }) => status)).toEqual([200, 200])
+  const secrets = responses.map(({ body }) => body.signing_secret)
   expect(await signersOf(stage, id, secrets)).toEqual([true, true])
 })
 

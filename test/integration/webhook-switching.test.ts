@@ -96,10 +96,10 @@ test('a web hook that is deleted while it is disabled automatically leaves no al
 test('two concurrent toggles both take effect', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 6 }, async () => stage.ask('PUT', `webhook/${id}/toggle`))
   )
-  const said = answers.map(({ body }) => String(body.message))
+  const said = responses.map(({ body }) => String(body.message))
   for (const message of ['Web hook disabled.', 'Web hook enabled.'])
     expect(said.filter(each => each === message)).toHaveLength(3)
   expect((await stage.ask('GET', `webhook/${id}`)).body.is_enabled).toBe(true)

@@ -12,7 +12,7 @@ test('a test sends the current state, and returns what was sent and received', a
   const stage = await openHookStage(sql, redisUrl)
   const config = { webhook_url: `${stage.receiver.url}/hook?key=hunter2`, timeout: 5 }
   const hook = await stage.make({ triggers: ['live_disconnect', 'live_connect'], config })
-  stage.receiver.answer('welcome')
+  stage.receiver.respondWith('welcome')
   const { status, body } = await stage.ask('PUT', `webhook/${hook.id}/test`)
   expect(status).toBe(200)
   const [asked] = stage.receiver.asked
@@ -75,10 +75,10 @@ test('a test is not counted or logged, and ignores the rate limit and whether th
   const config = { webhook_url: `${stage.receiver.url}/hook`, rate_limit: 3_600 }
   const { id } = await stage.make({ config, is_enabled: false })
   const before = await stage.ask('GET', `webhook/${id}`)
-  for (const answered of [200, 500]) {
-    stage.receiver.answer((_, response) => void response.writeHead(answered).end('words'))
+  for (const responded of [200, 500]) {
+    stage.receiver.respondWith((_, response) => void response.writeHead(responded).end('words'))
     const { status, body } = await stage.ask('PUT', `webhook/${id}/test`)
-    expect([status, body.success, body.received.status]).toEqual([200, answered === 200, answered])
+    expect([status, body.success, body.received.status]).toEqual([200, responded === 200, responded])
   }
   expect(stage.receiver.asked).toHaveLength(2)
   const [one, other] = stage.receiver.asked.map(({ headers }) => headers['webhook-id'])
@@ -99,14 +99,14 @@ test('no secret is in the answer, however the receiver encodes it', async ({ sql
     headers: 'X-Token: hunter2 three\r\nUser-Agent: hunter2/4'
   }
   const { id } = await stage.make({ config })
-  stage.receiver.answer((request, response) => {
+  stage.receiver.respondWith((request, response) => {
     response.end(JSON.stringify([request.headers, 'hunter2"word', encodeURIComponent('hunter2"word')]))
   })
   const { body } = await stage.ask('PUT', `webhook/${id}/test`)
   expect(stage.receiver.asked[0]?.headers['x-token']).toBe('hunter2 three')
-  const answered = JSON.stringify(body)
-  expect(answered).not.toContain('hunter2')
-  expect(answered).not.toContain(Buffer.from('radio:hunter2"word').toString('base64'))
+  const responded = JSON.stringify(body)
+  expect(responded).not.toContain('hunter2')
+  expect(responded).not.toContain(Buffer.from('radio:hunter2"word').toString('base64'))
   expect(body.sent[0].headers).toMatchObject({ authorization: '…', 'x-token': '…', 'user-agent': '…' })
 })
 
@@ -126,7 +126,9 @@ test('a secret that is part of the address is not in the answer, nor in the log'
       `${url}/api/webhooks/…`
     ]
   ] as const
-  stage.receiver.answer((request, response) => void response.writeHead(404).end(`no ${request.url} here`))
+  stage.receiver.respondWith(
+    (request, response) => void response.writeHead(404).end(`no ${request.url} here`)
+  )
   for (const [body, shown] of hooks) {
     const { id } = await stage.make(body)
     const tested = await stage.ask('PUT', `webhook/${id}/test`)
@@ -161,13 +163,17 @@ test('a failure is named by a code: connection refused, forbidden address, nothi
     ],
     [{ type: 'email', config: { to: 'dj@example.com', subject: 'Now', message: 'Song' } }, 'config', 0]
   ] as const
-  stage.receiver.answer(() => {})
+  stage.receiver.respondWith(() => {})
   for (const [body, error, sent] of cases) {
     const { id } = await stage.make(body)
-    const answer = await stage.ask('PUT', `webhook/${id}/test`)
-    expect([answer.status, answer.body.success, answer.body.received.error]).toEqual([200, false, error])
-    expect(answer.body.sent).toHaveLength(sent)
-    expect(answer.body.message).toBe(`The message was not delivered: ${error}.`)
+    const response = await stage.ask('PUT', `webhook/${id}/test`)
+    expect([response.status, response.body.success, response.body.received.error]).toEqual([
+      200,
+      false,
+      error
+    ])
+    expect(response.body.sent).toHaveLength(sent)
+    expect(response.body.message).toBe(`The message was not delivered: ${error}.`)
   }
   // A name may resolve to another address than when it was saved.
   const { id } = await stage.make()
@@ -220,10 +226,10 @@ test('a draft and a retired hook cannot be tested', async ({ sql, redisUrl }) =>
   const stage = await openHookStage(sql, redisUrl)
   const draft = await stage.make({ config: undefined })
   const retired = await stage.make({ type: 'twitter', config: { a: 1 } })
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [draft, retired].map(async ({ id }) => stage.ask('PUT', `webhook/${id}/test`))
   )
-  expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
+  expect(responses.map(({ status, body }) => [status, body.message])).toEqual([
     [400, 'The web hook is a draft: its config is empty.'],
     [400, 'The receiving service was shut down.']
   ])
@@ -236,7 +242,7 @@ test('a web hook has one test at a time, also after its client has disconnected'
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make({ config: { webhook_url: stage.receiver.url, timeout: 30 } })
   let release = () => {}
-  stage.receiver.answer((_, response) => (release = () => void response.end('done')))
+  stage.receiver.respondWith((_, response) => (release = () => void response.end('done')))
   const first = stage.ask('PUT', `webhook/${id}/test`)
   await waitFor(() => stage.receiver.asked.length === 1, { deadlineMs: 5_000, what: 'the first test' })
   expect((await stage.ask('PUT', `webhook/${id}/test`)).status).toBe(409)
@@ -253,11 +259,11 @@ test('a web hook has one test at a time, also after its client has disconnected'
   await waitFor(() => stage.receiver.asked.length === 2, { deadlineMs: 5_000, what: 'the second test' })
   leaving.abort()
   expect(await left).toBe('left')
-  stage.receiver.answer('third')
+  stage.receiver.respondWith('third')
   const third = await waitFor(
     async () => {
-      const answer = await stage.askAs(key, 'PUT', stage.below(`webhook/${id}/test`))
-      return answer.status === 200 && answer
+      const response = await stage.askAs(key, 'PUT', stage.below(`webhook/${id}/test`))
+      return response.status === 200 && response
     },
     { deadlineMs: 10_000, what: 'the hook to be free' }
   )
@@ -273,11 +279,11 @@ test('a key is limited to a few tests per second', async ({ sql, redisUrl }) => 
     await stage.makeKey(['manage station web hooks']),
     await stage.makeKey(['manage station web hooks'])
   ]
-  const answers = await Promise.all(hooks.map(async hook => tryOut(one, hook)))
-  const refused = answers.filter(({ status }) => status === 429)
+  const responses = await Promise.all(hooks.map(async hook => tryOut(one, hook)))
+  const refused = responses.filter(({ status }) => status === 429)
   expect(refused.length).toBeGreaterThan(0)
-  expect(answers.length - refused.length).toBeGreaterThanOrEqual(5)
+  expect(responses.length - refused.length).toBeGreaterThanOrEqual(5)
   expect(refused[0]?.headers.get('retry-after')).toBe('1')
-  expect(stage.receiver.asked).toHaveLength(answers.length - refused.length)
+  expect(stage.receiver.asked).toHaveLength(responses.length - refused.length)
   expect((await tryOut(other, hooks[0])).status).toBe(200)
 })

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test as inProgram } from '../support/fixtures.ts'
-import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { adminKey, type JsonBody, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
@@ -41,8 +41,8 @@ interface Named {
   readonly value: unknown
 }
 const valueOf = (list: readonly Named[], key: string) => list.find(each => each.key === key)?.value
-const state = ({ metadata }: Answer) => valueOf(metadata, 'state')
-const errorsOf = ({ body }: { body: Answer }) =>
+const state = ({ metadata }: JsonBody) => valueOf(metadata, 'state')
+const errorsOf = ({ body }: { body: JsonBody }) =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 
 /** A server with log level trace, and its log. */
@@ -72,12 +72,12 @@ async function startLoggingServer(databaseUrl: string, redisUrl: string) {
   return {
     log: () => log,
     ask: async (method: string, path: string, { body }: { body?: unknown } = {}) => {
-      const answer = await fetch(baseUrl + path, {
+      const response = await fetch(baseUrl + path, {
         method,
         headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
-      return { status: answer.status, headers: answer.headers, body: await answer.json() }
+      return { status: response.status, headers: response.headers, body: await response.json() }
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -89,17 +89,20 @@ async function startLoggingServer(databaseUrl: string, redisUrl: string) {
 /** Calls the API of a station, and asserts that no answer contains a secret that was sent. */
 function hooksOf({ ask }: Pick<Program, 'ask'>, stationId: number) {
   const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await ask(method, `/api/station/${stationId}/${path}`, { body })
-    expect(JSON.stringify(answer.body)).not.toContain(word)
-    return answer
+    const response = await ask(method, `/api/station/${stationId}/${path}`, { body })
+    expect(JSON.stringify(response.body)).not.toContain(word)
+    return response
   }
   return {
     list: (query = '') => call('GET', `webhooks${query}`),
     post: (body: unknown) => call('POST', 'webhooks', body),
     make: async (body: unknown) => {
-      const answer = await call('POST', 'webhooks', body)
-      expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ id: expect.any(Number) })])
-      return answer.body
+      const response = await call('POST', 'webhooks', body)
+      expect([response.status, response.body]).toEqual([
+        200,
+        expect.objectContaining({ id: expect.any(Number) })
+      ])
+      return response.body
     },
     get: (id: number) => call('GET', `webhook/${id}`),
     put: (id: number, body: unknown) => call('PUT', `webhook/${id}`, body),
@@ -155,19 +158,19 @@ test('a web hook is created, read, listed, changed and deleted', async ({ progra
   }
 
   const other = hooksOf(program, await seedStation(program.sql))
-  for (const answer of [
+  for (const response of [
     await other.get(made.id),
     await other.put(made.id, { name: 'x' }),
     await other.remove(made.id)
   ])
-    expect(answer.status).toBe(404)
+    expect(response.status).toBe(404)
   expect((await hooks.remove(made.id)).status).toBe(200)
-  for (const answer of [
+  for (const response of [
     await hooks.get(made.id),
     await hooks.put(made.id, full),
     await hooks.remove(made.id)
   ])
-    expect(answer.status).toBe(404)
+    expect(response.status).toBe(404)
 })
 
 test('sending back what was read changes nothing, not even sealed texts, and is not audited', async ({
@@ -425,8 +428,8 @@ describe('a body is refused', () => {
   ]
   test.for(refused)('%s', async ([, body, errors], { program, stationId }) => {
     const hooks = hooksOf(program, stationId)
-    const answer = await hooks.post(body)
-    expect([answer.status, errorsOf(answer)]).toEqual([400, errors])
+    const response = await hooks.post(body)
+    expect([response.status, errorsOf(response)]).toEqual([400, errors])
     expect((await hooks.list()).body).toEqual([])
   })
 
@@ -434,8 +437,8 @@ describe('a body is refused', () => {
     const hooks = hooksOf(program, stationId)
     const { id } = await hooks.make(full)
     const { body: before } = await hooks.get(id)
-    const answer = await hooks.put(id, { type: 'discord', name: 'x', triggers: ['listener_lost'] })
-    expect([answer.status, errorsOf(answer)]).toEqual([400, ['type read_only']])
+    const response = await hooks.put(id, { type: 'discord', name: 'x', triggers: ['listener_lost'] })
+    expect([response.status, errorsOf(response)]).toEqual([400, ['type read_only']])
     expect((await hooks.get(id)).body).toEqual(before)
   })
 
@@ -452,12 +455,16 @@ describe('a body is refused', () => {
     const hooks = hooksOf(program, stationId)
     // The last one is a name that resolves there.
     for (const target of ['http://2130706433/', 'http://[::ffff:10.0.0.1]/', 'http://localhost:8080/']) {
-      const answer = await hooks.post({ type, config: { ...rest, [key]: target } })
-      expect([target, answer.status, errorsOf(answer)]).toEqual([target, 400, [`config.${key} unsafe_url`]])
+      const response = await hooks.post({ type, config: { ...rest, [key]: target } })
+      expect([target, response.status, errorsOf(response)]).toEqual([
+        target,
+        400,
+        [`config.${key} unsafe_url`]
+      ])
     }
     const { id } = await hooks.make({ type, config: { ...rest, [key]: 'https://1.1.1.1/' } })
-    const answer = await hooks.put(id, { config: { ...rest, [key]: 'http://169.254.169.254/' } })
-    expect([answer.status, errorsOf(answer)]).toEqual([400, [`config.${key} unsafe_url`]])
+    const response = await hooks.put(id, { config: { ...rest, [key]: 'http://169.254.169.254/' } })
+    expect([response.status, errorsOf(response)]).toEqual([400, [`config.${key} unsafe_url`]])
     expect((await hooks.get(id)).body.config.length).toBeGreaterThan(0)
   })
 })
@@ -492,8 +499,8 @@ test('addresses of remote playlists and relays are checked as well', async ({ pr
       await program.ask('POST', `${station}/hls_streams`, { body: { name: '/x', relay_url: bad } })
     ]
   ] as const
-  for (const [field, answer] of refused)
-    expect([answer.status, errorsOf(answer)]).toEqual([400, [`${field} unsafe_url`]])
+  for (const [field, response] of refused)
+    expect([response.status, errorsOf(response)]).toEqual([400, [`${field} unsafe_url`]])
 })
 
 test('types with one trigger accept only that trigger, or none', async ({ program, stationId }) => {
@@ -512,13 +519,13 @@ test('concurrent changes of different fields, and of one config, both take effec
   const { id } = await hooks.make(full)
   for (let round = 1; round <= 10; round++) {
     const timeout = round
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       hooks.put(id, { name: `Name ${round}` }),
       hooks.put(id, { config: { webhook_url: url, timeout } }),
       hooks.put(id, { triggers: round % 2 ? ['song_changed'] : [] }),
       hooks.put(id, { is_enabled: round % 2 === 0 })
     ])
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const { body } = await hooks.get(id)
     expect([body.name, valueOf(body.config, 'timeout'), body.triggers.length, body.is_enabled]).toEqual([
       `Name ${round}`,

@@ -18,9 +18,9 @@ export interface CoverServices extends AsyncDisposable {
   /** Adds a recording to the answer of every search. */
   readonly addRecording: (artist: string, title: string, ...groups: number[]) => void
   /** Sets the answer to requests for the cover of a release group, 404 by default. */
-  readonly addCover: (group: number, answer: Buffer | RequestListener) => void
+  readonly addCover: (group: number, response: Buffer | RequestListener) => void
   /** Sets the answer to all requests; null: as above. */
-  readonly answerAll: (answer: RequestListener | null) => void
+  readonly respondToAll: (response: RequestListener | null) => void
 }
 
 export async function startCoverServices(): Promise<CoverServices> {
@@ -29,7 +29,7 @@ export async function startCoverServices(): Promise<CoverServices> {
   const covers = new Map<string, Buffer | RequestListener>()
   const times: number[] = []
   let override: RequestListener | null = null
-  server.answer((request, response) => {
+  server.respondWith((request, response) => {
     times.push(performance.now())
     if (override) return override(request, response)
     const { pathname } = new URL(request.url ?? '', server.url)
@@ -58,8 +58,8 @@ export async function startCoverServices(): Promise<CoverServices> {
       }))
       recordings.push({ score: 100, title, 'artist-credit': [{ name: artist }], releases })
     },
-    addCover: (group, answer) => void covers.set(`/release-group/${groupId(group)}/front-500`, answer),
-    answerAll: answer => void (override = answer),
+    addCover: (group, response) => void covers.set(`/release-group/${groupId(group)}/front-500`, response),
+    respondToAll: response => void (override = response),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]()
   }
 }

@@ -12,14 +12,14 @@ import { serveApi } from './api-server.ts'
 import { aStation, documented } from './builders.ts'
 import { deliveryDeps } from './hooks.ts'
 import { askPlainly, headersOf } from './plain-http.ts'
-import type { Answer } from './program.ts'
+import type { JsonBody } from './program.ts'
 import { seedStation } from './stations.ts'
 import { startWebServer } from './web-server.ts'
 
-export interface HookAnswer {
+export interface HookResponse {
   readonly status: number
   readonly headers: Headers
-  readonly body: Answer
+  readonly body: JsonBody
 }
 
 /** The id of the last event of the stage. */
@@ -46,13 +46,17 @@ export async function openHookStage(
   const secrets = openSecrets(Buffer.alloc(32))
   const parts = deliveryDeps(sql, { secrets, renderer: documented })
 
-  async function askAs(as: string, method: string, path: string, body?: unknown): Promise<HookAnswer> {
-    const answer = await askPlainly(`${api.base}${path}`, {
+  async function askAs(as: string, method: string, path: string, body?: unknown): Promise<HookResponse> {
+    const response = await askPlainly(`${api.base}${path}`, {
       method,
       headers: { 'Content-Type': 'application/json', ...(as === '' ? {} : { 'X-API-Key': as }) },
       body: JSON.stringify(body)
     })
-    return { status: answer.status, headers: headersOf(answer), body: JSON.parse(answer.body.toString()) }
+    return {
+      status: response.status,
+      headers: headersOf(response),
+      body: JSON.parse(response.body.toString())
+    }
   }
 
   const below = (path: string) => `/api/station/${stationId}/${path}`
@@ -72,7 +76,7 @@ export async function openHookStage(
     makeKey: (permissions: readonly Permission[]) => api.makeKey(permissions),
     addStation: async (other: StationState) => api.add(other),
     /** Creates a web hook. Returns the response, which contains its signing secret. */
-    make: async (body: object = {}): Promise<Answer> => {
+    make: async (body: object = {}): Promise<JsonBody> => {
       const made = await ask('POST', 'webhooks', {
         type: 'generic',
         name: 'Receiver',
@@ -111,5 +115,5 @@ export const valueOf = (list: readonly { key: string; value: unknown }[], name: 
   list.find(each => each.key === name)?.value
 
 /** The fields and codes of an error response. */
-export const errorsOf = ({ body }: HookAnswer): string[] =>
+export const errorsOf = ({ body }: HookResponse): string[] =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)

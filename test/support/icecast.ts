@@ -85,7 +85,9 @@ export async function startIcecast(relayed?: {
       sending.on('error', () => {})
       await new Promise<void>((resolve, reject) => {
         sending.once('continue', resolve)
-        sending.once('response', answer => reject(new Error(`the source was answered ${answer.statusCode}`)))
+        sending.once('response', response =>
+          reject(new Error(`the source was answered ${response.statusCode}`))
+        )
         sending.flushHeaders()
       })
       sending.write(bytes)
@@ -100,8 +102,10 @@ export async function startIcecast(relayed?: {
     setTitle: async (mount, title) => {
       const query = new URLSearchParams({ mount, mode: 'updinfo', song: title, charset: 'UTF-8' })
       const authorization = `Basic ${btoa('admin:hush')}`
-      const answer = await fetch(`${url}/admin/metadata?${query.toString()}`, { headers: { authorization } })
-      if (!answer.ok) throw new Error(`the title was answered ${answer.status}`)
+      const response = await fetch(`${url}/admin/metadata?${query.toString()}`, {
+        headers: { authorization }
+      })
+      if (!response.ok) throw new Error(`the title was answered ${response.status}`)
     },
     listen: async (mount, userAgent) => {
       const listening = get(url + mount, { headers: { 'user-agent': userAgent } })
@@ -110,9 +114,9 @@ export async function startIcecast(relayed?: {
       ends.push(end)
       await new Promise<void>((resolve, reject) => {
         listening.once('error', reject)
-        listening.once('response', answer => {
-          answer.on('error', () => {})
-          answer.once('data', () => resolve())
+        listening.once('response', response => {
+          response.on('error', () => {})
+          response.once('data', () => resolve())
         })
       })
       return end

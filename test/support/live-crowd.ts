@@ -187,19 +187,19 @@ export function openCrowd(shape: CrowdShape): Crowd {
   }
 
   /** Sends a GET on a kept-alive connection, and repeats it once if RFC 9110 allows that. */
-  async function get(agent: http.Agent, address: string, path: string): Promise<Answer> {
+  async function get(agent: http.Agent, address: string, path: string): Promise<PollResponse> {
     const ask = async () =>
-      new Promise<Answer>((resolve, reject) => {
+      new Promise<PollResponse>((resolve, reject) => {
         const request = http.get({ hostname, port, path, agent, localAddress: address })
         request.setTimeout(75_000, () => request.destroy(new Error('no answer')))
         signal.addEventListener('abort', () => request.destroy(), { once: true })
-        let hasAnswer = false
+        let hasResponse = false
         request.on('error', error => {
-          if (request.reusedSocket && !hasAnswer) reject(new ResetError(error.message))
+          if (request.reusedSocket && !hasResponse) reject(new ResetError(error.message))
           else reject(error)
         })
         request.on('response', response => {
-          hasAnswer = true
+          hasResponse = true
           response.on('error', reject)
           response.resume().on('end', () => {
             const { 'x-cuewire-epoch': epoch = '', 'x-cuewire-offset': offset = '' } = response.headers
@@ -294,7 +294,7 @@ export function openCrowd(shape: CrowdShape): Crowd {
   }
 }
 
-interface Answer {
+interface PollResponse {
   readonly status: number
   readonly position: Position
 }

@@ -97,10 +97,10 @@ export async function serveLive(
  */
 export async function countSubscribers(redis: RedisClient): Promise<number[]> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     servers.map(async server => server.pubsub('SHARDNUMSUB', ...shards.map(changesChannel)))
   )
-  return shards.map(shard => sum(answers.map(answer => Number(answer[2 * shard + 1]))))
+  return shards.map(shard => sum(responses.map(response => Number(response[2 * shard + 1]))))
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)

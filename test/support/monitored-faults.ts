@@ -76,7 +76,7 @@ const faultsOfProcesses: readonly Fault[] = [
   [
     ['CuewirePollsFailing'],
     ({ icecast }) => {
-      icecast.answer((_, response) => response.writeHead(503).end())
+      icecast.respondWith((_, response) => response.writeHead(503).end())
       return () => icecast.send({ path: '/radio.mp3' })
     }
   ],
@@ -94,9 +94,9 @@ const faultsOfWebhooks: readonly Fault[] = [
   [
     ['CuewireWebhooksFailing'],
     ({ receiver, sql }) => {
-      receiver.answer((_, response) => response.writeHead(500).end())
+      receiver.respondWith((_, response) => response.writeHead(500).end())
       return async () => {
-        receiver.answer('')
+        receiver.respondWith('')
         // Otherwise they pause for minutes.
         await sql`update webhooks set paused_until_ms = 0, consecutive_failures = 0, failing_since_ms = null, pauses = 0`
         await sql`delete from webhook_deliveries where attempts > 0 and state = 'pending'`
@@ -106,7 +106,7 @@ const faultsOfWebhooks: readonly Fault[] = [
   [
     ['CuewireWebhookBacklog'],
     async ({ receiver, sql }) => {
-      receiver.answer(() => {})
+      receiver.respondWith(() => {})
       await waitFor(
         async () => {
           const { count } = await sql`
@@ -116,7 +116,7 @@ const faultsOfWebhooks: readonly Fault[] = [
         { deadlineMs: 60_000, what: 'a pending delivery' }
       )
       return async () => {
-        receiver.answer('')
+        receiver.respondWith('')
         await sql`delete from webhook_deliveries where state = 'pending'`
       }
     }

@@ -22,8 +22,8 @@ export async function startOddSftpServer(
     client.on('close', () => clients.delete(client))
     client.on('authentication', attempt => {
       if (attempt.method !== 'keyboard-interactive') return attempt.reject(['keyboard-interactive'])
-      attempt.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) => {
-        if (answer === password) attempt.accept()
+      attempt.prompt([{ prompt: 'Password: ', echo: false }], ([response]) => {
+        if (response === password) attempt.accept()
         else attempt.reject()
       })
     })

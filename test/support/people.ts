@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 
 import { askPlainly } from './plain-http.ts'
-import { adminKey, type Answer } from './program.ts'
+import { adminKey, type JsonBody } from './program.ts'
 
 /** A server to sign in to. */
 interface Server {
@@ -26,8 +26,8 @@ export async function call(
   method: string,
   path: string,
   { body, key = '', cookie = '', headers = {}, from = anyAddress() }: CallOptions = {}
-): Promise<{ status: number; body: Answer; cookie: string; setCookie: string; device: string }> {
-  const answer = await askPlainly(baseUrl + path, {
+): Promise<{ status: number; body: JsonBody; cookie: string; setCookie: string; device: string }> {
+  const response = await askPlainly(baseUrl + path, {
     method,
     headers: {
       'X-Requested-With': 'cuewire',
@@ -39,11 +39,11 @@ export async function call(
     },
     body: body === undefined ? undefined : JSON.stringify(body)
   })
-  const setCookie = answer.headers['set-cookie']?.[0] ?? ''
-  const device = answer.headers['set-cookie']?.[1]?.split(';')[0] ?? ''
-  const text = answer.body.toString()
+  const setCookie = response.headers['set-cookie']?.[0] ?? ''
+  const device = response.headers['set-cookie']?.[1]?.split(';')[0] ?? ''
+  const text = response.body.toString()
   return {
-    status: answer.status,
+    status: response.status,
     body: JSON.parse(text),
     cookie: setCookie.split(';')[0] ?? '',
     setCookie,
@@ -59,7 +59,7 @@ const account = '/api/frontend/account'
 /** Finds the id of a role. */
 export async function roleId(server: Server, name: string): Promise<number> {
   const { body } = await call(server, 'GET', '/api/admin/roles', { key: adminKey })
-  return body.find((role: Answer) => role.name === name).id
+  return body.find((role: JsonBody) => role.name === name).id
 }
 
 interface NewPerson {
@@ -82,9 +82,9 @@ export async function createUser(server: Server, person: NewPerson = {}) {
 
 /** Signs in with a password. Returns the cookie. */
 export async function signIn(server: Server, email: string, secret = password): Promise<string> {
-  const answer = await call(server, 'POST', `${account}/session`, { body: { email, password: secret } })
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-  return answer.cookie
+  const response = await call(server, 'POST', `${account}/session`, { body: { email, password: secret } })
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body))
+  return response.cookie
 }
 
 /** Creates a user who has signed in. */

@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   /** The received bytes, possibly compressed. */
@@ -25,18 +25,18 @@ const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
  * Sends a request with these headers and those that HTTP/1.1 requires, and follows no redirects. `fetch`
  * takes three times the CPU time: 2 ms a call in Node 20. `signal` closes the connection.
  */
-export async function askPlainly(url: string, options: PlainOptions = {}): Promise<PlainAnswer> {
+export async function askPlainly(url: string, options: PlainOptions = {}): Promise<PlainResponse> {
   const { method = 'GET', headers = {}, body, signal, isSentOnce = false } = options
   // By default Node sends the body of a DELETE without its length.
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   const wish = { method, headers: { ...headers, ...length }, agent, ...(signal ? { signal } : {}) }
   return new Promise((resolve, reject) => {
-    const asked = request(url, wish, answer => {
+    const asked = request(url, wish, response => {
       const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) })
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) })
       )
     })
     asked.on('error', (error: NodeJS.ErrnoException) => {
@@ -49,7 +49,7 @@ export async function askPlainly(url: string, options: PlainOptions = {}): Promi
 }
 
 /** The headers of a response, as `fetch` returns them. */
-export function headersOf({ headers }: PlainAnswer): Headers {
+export function headersOf({ headers }: PlainResponse): Headers {
   const all = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each])
   )

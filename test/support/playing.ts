@@ -1,6 +1,6 @@
 import { withoutCustomFields } from './custom-fields.ts'
 import { isPub, type Publication, subscribeLive } from './live-client.ts'
-import type { Answer, Program } from './program.ts'
+import type { JsonBody, Program } from './program.ts'
 import { seedStations, type Shape } from './stations.ts'
 import { waitFor } from './wait.ts'
 
@@ -23,9 +23,9 @@ export async function startSeeded({ ask }: Program, stationId: number): Promise<
 export function shownWhen(
   program: Program,
   stationId: number,
-  fits: (document: Answer) => boolean,
+  fits: (document: JsonBody) => boolean,
   deadlineMs = 10_000
-): Promise<Answer> {
+): Promise<JsonBody> {
   return waitFor(
     async () => {
       const { status, body } = await program.ask('GET', `/api/nowplaying/${stationId}`, { key: '' })
@@ -36,7 +36,7 @@ export function shownWhen(
 }
 
 /** The queue of a station, without custom fields: see `withoutCustomFields`. */
-export async function queueOf(program: Program, stationId: number): Promise<Answer[]> {
+export async function queueOf(program: Program, stationId: number): Promise<JsonBody[]> {
   const { body } = await program.ask('GET', `/api/station/${stationId}/queue`)
   return withoutCustomFields(body)
 }
@@ -47,7 +47,7 @@ export async function followStation(program: Program, station: number | string) 
   const client = await subscribeLive(url, { subs: { [`station:${station}`]: { recover: true } } })
   return {
     /** Returns the next publication that matches, with its triggers. Throws after 5 seconds. */
-    next: async (fits: (np: Answer) => boolean): Promise<{ np: Answer; triggers: readonly string[] }> => {
+    next: async (fits: (np: JsonBody) => boolean): Promise<{ np: JsonBody; triggers: readonly string[] }> => {
       const isFit = (frame: unknown): frame is Publication => isPub(frame) && fits(frame.pub.data.np)
       return (await client.until(isFit)).pub.data
     },

@@ -1,5 +1,5 @@
 import { askPlainly } from './plain-http.ts'
-import type { Answer, Program } from './program.ts'
+import type { JsonBody, Program } from './program.ts'
 import { seedStation, type Shape } from './stations.ts'
 
 /** A station with the backend `liquidsoap`, and a client that acts as its playout. */
@@ -7,10 +7,10 @@ export interface PlayoutClient {
   readonly id: number
   readonly key: string
   /** Calls an action of the playout API. */
-  readonly call: (action: string, body?: object) => Promise<{ status: number; body: Answer }>
+  readonly call: (action: string, body?: object) => Promise<{ status: number; body: JsonBody }>
   /** Requests the next song. Returns its annotations. */
   readonly next: (last?: string) => Promise<Record<string, string>>
-  readonly shown: () => Promise<Answer>
+  readonly shown: () => Promise<JsonBody>
 }
 
 export async function openPlayoutClient(
@@ -29,12 +29,12 @@ export async function openPlayoutClient(
   const made = await program.ask('POST', `/api/station/${id}/playout-key`)
   const key: string = made.body.playout_key
   const call: PlayoutClient['call'] = async (action, sent = {}) => {
-    const answer = await askPlainly(`${program.baseUrl}/api/internal/${id}/liquidsoap/${action}`, {
+    const response = await askPlainly(`${program.baseUrl}/api/internal/${id}/liquidsoap/${action}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Liquidsoap-Api-Key': key },
       body: JSON.stringify(sent)
     })
-    return { status: answer.status, body: JSON.parse(answer.body.toString()) }
+    return { status: response.status, body: JSON.parse(response.body.toString()) }
   }
   return {
     id,

@@ -52,7 +52,7 @@ export async function createCluster(folder: string, port: number): Promise<strin
 }
 
 /** Waits until a server takes queries. */
-export async function waitUntilAnswers(url: string): Promise<void> {
+export async function waitUntilResponding(url: string): Promise<void> {
   await waitFor(
     async () => {
       const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} })

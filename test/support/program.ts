@@ -22,7 +22,7 @@ export interface Program {
     method: string,
     path: string,
     options?: { body?: unknown; key?: string; from?: string }
-  ) => Promise<{ status: number; headers: Headers; body: Answer }>
+  ) => Promise<{ status: number; headers: Headers; body: JsonBody }>
 }
 
 /** A program that belongs to one test. */
@@ -32,7 +32,7 @@ export interface RunningProgram extends Program, AsyncDisposable {
 
 // A response can be any JSON; tests fail if it is not as expected.
 // oxlint-disable-next-line typescript/no-explicit-any
-export type Answer = any
+export type JsonBody = any
 
 type Ask = Program['ask']
 
@@ -130,7 +130,7 @@ async function untilReady(child: ChildProcess, what: string): Promise<void> {
 
 function askAt(baseUrl: string): Ask {
   return async (method, path, { body, key = adminKey, from } = {}) => {
-    const answer = await askPlainly(baseUrl + path, {
+    const response = await askPlainly(baseUrl + path, {
       method,
       headers: {
         'Content-Type': 'application/json',
@@ -139,8 +139,8 @@ function askAt(baseUrl: string): Ask {
       },
       body: typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
     })
-    const text = answer.body.toString()
-    const isJson = text !== '' && answer.headers['content-type']?.startsWith('application/json')
-    return { status: answer.status, headers: headersOf(answer), body: isJson ? JSON.parse(text) : text }
+    const text = response.body.toString()
+    const isJson = text !== '' && response.headers['content-type']?.startsWith('application/json')
+    return { status: response.status, headers: headersOf(response), body: isJson ? JSON.parse(text) : text }
   }
 }

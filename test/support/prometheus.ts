@@ -77,9 +77,9 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
   )
   const read = async (path: string): Promise<unknown> => {
     const response = await fetch(url + path, { signal: AbortSignal.timeout(5_000) })
-    const answer: { data: unknown; error?: string } = JSON.parse(await response.text())
-    if (answer.error !== undefined) throw new Error(answer.error)
-    return answer.data
+    const body: { data: unknown; error?: string } = JSON.parse(await response.text())
+    if (body.error !== undefined) throw new Error(body.error)
+    return body.data
   }
   await waitFor(async () => (await read('/status/buildinfo')) !== null, {
     deadlineMs: 20_000,

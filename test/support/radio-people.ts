@@ -67,12 +67,13 @@ export interface Listener extends Disposable {
  */
 export async function listen(url: string, userAgent = 'cuewire-test'): Promise<Listener> {
   const leaving = new AbortController()
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     headers: { 'Icy-MetaData': '1', 'User-Agent': userAgent },
     signal: leaving.signal
   })
-  const interval = Number(answer.headers.get('icy-metaint'))
-  if (!answer.ok || !answer.body || !interval) throw new Error(`${url} was answered with ${answer.status}`)
+  const interval = Number(response.headers.get('icy-metaint'))
+  if (!response.ok || !response.body || !interval)
+    throw new Error(`${url} was answered with ${response.status}`)
   const titles: { text: string; atMs: number }[] = []
   let bytes = 0
   const read = async (chunks: AsyncIterable<Uint8Array>) => {
@@ -91,7 +92,7 @@ export async function listen(url: string, userAgent = 'cuewire-test'): Promise<L
     }
   }
   // It ends when the listener leaves or the mount ends.
-  void read(answer.body).catch(() => {})
+  void read(response.body).catch(() => {})
   return {
     bytes: () => bytes,
     titles: () => titles,

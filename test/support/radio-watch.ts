@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Answer, Program } from './program.ts'
+import type { JsonBody, Program } from './program.ts'
 import type { Radio } from './radio.ts'
 
 /** A value, with the time at which it was first seen. */
@@ -18,7 +18,7 @@ export interface RadioWatch extends AsyncDisposable {
   /** The names of live streamers in order; empty if none is live. */
   readonly live: readonly Seen[]
   /** The newest response of Cuewire. */
-  readonly newest: () => Answer
+  readonly newest: () => JsonBody
 }
 
 const everyMs = 15
@@ -28,7 +28,7 @@ export function watchRadio(program: Pick<Program, 'ask'>, radio: Radio): RadioWa
   const streamed: Seen[] = []
   const live: Seen[] = []
   const stopping = new AbortController()
-  let newest: Answer = null
+  let newest: JsonBody = null
 
   async function repeat(look: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {

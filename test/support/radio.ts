@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { icecast, liquidsoap, whyWithout } from './foreign-programs.ts'
-import { adminKey, type Answer, type RunningProgram } from './program.ts'
+import { adminKey, type JsonBody, type RunningProgram } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
@@ -120,7 +120,7 @@ export async function openRadio(
   const [settings, secrets] = await Promise.all(
     ['liquidsoap.env', 'secrets.json'].map(name => readFile(inFolder(name), 'utf8'))
   )
-  const { adminPassword }: Answer = JSON.parse(secrets ?? '')
+  const { adminPassword }: JsonBody = JSON.parse(secrets ?? '')
   const baseUrl = `http://127.0.0.1:${port}`
   const status = () => fetch(`${baseUrl}/status-json.xsl`, { signal: AbortSignal.timeout(1_000) })
 
@@ -220,8 +220,8 @@ function variablesOf(text: string): Record<string, string> {
 }
 
 /** Icecast returns one mount as an object, several as a list, and omits an empty list. */
-function shownMounts({ icestats }: Answer): ShownMount[] {
-  return [icestats.source ?? []].flat().map((source: Answer) => ({
+function shownMounts({ icestats }: JsonBody): ShownMount[] {
+  return [icestats.source ?? []].flat().map((source: JsonBody) => ({
     path: new URL(source.listenurl).pathname,
     artist: String(source.artist ?? ''),
     title: String(source.title ?? ''),

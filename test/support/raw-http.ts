@@ -1,7 +1,7 @@
 import net from 'node:net'
 
 /** The response on a separate connection; status 0 if the server closed it without one. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number
   readonly head: string
   readonly body: string
@@ -20,14 +20,14 @@ export async function sendRaw(
   baseUrl: string,
   bytes: string | Uint8Array,
   { deadlineMs = 5_000, drips = false }: RawOptions = {}
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { hostname, port } = new URL(baseUrl)
   const startedAt = Date.now()
   const socket = net.connect(Number(port), hostname)
   const timers: NodeJS.Timeout[] = []
   if (drips) timers.push(setInterval(() => socket.write('x'), 300))
   try {
-    return await new Promise<RawAnswer>((resolve, reject) => {
+    return await new Promise<RawResponse>((resolve, reject) => {
       let text = ''
       const settle = () => resolve({ ...parse(text), tookMs: Date.now() - startedAt })
       socket.setEncoding('latin1')
@@ -48,7 +48,7 @@ export async function sendRaw(
   }
 }
 
-function parse(text: string): Omit<RawAnswer, 'tookMs'> {
+function parse(text: string): Omit<RawResponse, 'tookMs'> {
   const [head = '', ...rest] = text.split('\r\n\r\n')
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), head, body: rest.join('\r\n\r\n') }
 }

@@ -72,11 +72,11 @@ export async function openRedisNode(options: NodeOptions): Promise<RedisNode> {
       const ended = started.exited.then(() => {
         throw new Error(`a node of Redis ended: ${started.lastOutput()}`)
       })
-      const answers = waitFor(async () => client.ping(), {
+      const responses = waitFor(async () => client.ping(), {
         deadlineMs: 20_000,
         what: 'Redis to load its data'
       })
-      await Promise.race([answers, ended])
+      await Promise.race([responses, ended])
       // A test may wait for its end later.
       ended.catch(() => {})
     },

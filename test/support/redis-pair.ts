@@ -83,8 +83,8 @@ export async function startSentinels({ primary }: RedisPair): Promise<Sentinels>
   await Promise.all(nodes.map(async node => node.start()))
   const [first] = nodes
   const askFor = async (node: RedisNode, what: string) => {
-    const answer: unknown = await node.client.call('SENTINEL', what, primaryName)
-    return Array.isArray(answer) ? answer : []
+    const response: unknown = await node.client.call('SENTINEL', what, primaryName)
+    return Array.isArray(response) ? response : []
   }
   await Promise.all(
     nodes.map(async node =>

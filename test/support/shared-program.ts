@@ -64,18 +64,18 @@ function keepVacuumed({ sql }: Program): () => Promise<void> {
 export async function serveSharedProgram(templateUrl: string): Promise<Opened<string>> {
   let opening: Promise<Opened<PlacedProgram>> | undefined
   let stopVacuum: (() => Promise<void>) | undefined
-  const lend = async (answer: ServerResponse): Promise<void> => {
+  const lend = async (response: ServerResponse): Promise<void> => {
     opening ??= openProgram(templateUrl, {})
     try {
       stopVacuum ??= keepVacuumed((await opening).value)
       const { baseUrl, databaseUrl, dataDir } = (await opening).value
-      answer.end(JSON.stringify({ baseUrl, databaseUrl, dataDir } satisfies Place))
+      response.end(JSON.stringify({ baseUrl, databaseUrl, dataDir } satisfies Place))
     } catch (error) {
-      answer.writeHead(500).end(String(error))
+      response.writeHead(500).end(String(error))
     }
   }
   const server = await startWebServer()
-  server.answer((_, answer) => void lend(answer))
+  server.respondWith((_, response) => void lend(response))
   const close = async () => {
     await server[Symbol.asyncDispose]()
     await stopVacuum?.()

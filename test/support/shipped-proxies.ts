@@ -106,7 +106,7 @@ export async function openShippedProxy(name: ProxyName): Promise<ShippedProxy> {
         const ended = once(child, 'exit')
         if (child.exitCode === null && child.kill('SIGKILL')) await ended
       }
-      const answers = async () => {
+      const responses = async () => {
         if (child.exitCode !== null) throw new Error(`${name} ended: ${log}`)
         const { status } = await fetch(`http://127.0.0.1:${http}/`, {
           headers: { Host: 'localhost' },
@@ -114,7 +114,7 @@ export async function openShippedProxy(name: ProxyName): Promise<ShippedProxy> {
         })
         return status > 0
       }
-      await waitFor(answers, { deadlineMs: 10_000, what: name })
+      await waitFor(responses, { deadlineMs: 10_000, what: name })
     },
     async [Symbol.asyncDispose]() {
       await stop()

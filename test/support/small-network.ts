@@ -1,4 +1,4 @@
-import type { Answer, Program } from './program.ts'
+import type { JsonBody, Program } from './program.ts'
 import { waitFor } from './wait.ts'
 
 /** Stations of a small network, with data for every page of an operator. */
@@ -61,10 +61,10 @@ const manualRows = [
  * station.
  */
 export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promise<string> {
-  const make = async (path: string, body: object, method = 'POST'): Promise<Answer> => {
-    const answer = await ask(method, path, { body })
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
-    return answer.body
+  const make = async (path: string, body: object, method = 'POST'): Promise<JsonBody> => {
+    const response = await ask(method, path, { body })
+    if (response.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`)
+    return response.body
   }
   const ids: number[] = []
   for (const station of stations) {
@@ -138,7 +138,7 @@ export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promi
   })
   const playing = async () => {
     const { body } = await ask('GET', '/api/nowplaying', { key: '' })
-    return body.filter((np: Answer) => np.is_online).length >= stations.length - 1
+    return body.filter((np: JsonBody) => np.is_online).length >= stations.length - 1
   }
   await waitFor(playing, { deadlineMs: 20_000, what: 'the network to play' })
   for (const [index, id] of ids.entries())

@@ -61,9 +61,9 @@ export async function startFakeShoutcast(): Promise<FakeServer> {
   })
 }
 
-async function start(answering: (mounts: readonly FakeMount[]) => RequestListener): Promise<FakeServer> {
+async function start(responding: (mounts: readonly FakeMount[]) => RequestListener): Promise<FakeServer> {
   const server = await startWebServer()
-  const send = (...mounts: FakeMount[]) => server.answer(answering(mounts))
+  const send = (...mounts: FakeMount[]) => server.respondWith(responding(mounts))
   send()
   return { ...server, send }
 }

@@ -17,23 +17,23 @@ export interface WebServer extends AsyncDisposable {
   readonly url: string
   /** The received requests, in order. */
   readonly asked: readonly Asked[]
-  /** Sets the answer to the following requests: a body with status 200, or a function. */
-  readonly answer: (next: string | Buffer | RequestListener) => void
+  /** Sets the response to the following requests: a body with status 200, or a function. */
+  readonly respondWith: (next: string | Buffer | RequestListener) => void
 }
 
 /** Starts a server that responds to every request with audio. */
 export async function startAudioServer(): Promise<WebServer> {
   const server = await startWebServer()
   const audio = mp3({}, 4_000)
-  server.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(audio))
+  server.respondWith((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(audio))
   return server
 }
 
 export async function startWebServer(): Promise<WebServer> {
   const asked: Asked[] = []
-  let answer: RequestListener = (_, response) => void response.end()
+  let listener: RequestListener = (_, response) => void response.end()
   const server = createServer((request, response) => {
-    void record(request, asked).then(() => answer(request, response))
+    void record(request, asked).then(() => listener(request, response))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -42,8 +42,8 @@ export async function startWebServer(): Promise<WebServer> {
     port,
     url: `http://127.0.0.1:${port}`,
     asked,
-    answer: next => {
-      answer = typeof next === 'function' ? next : (_, response) => void response.end(next)
+    respondWith: next => {
+      listener = typeof next === 'function' ? next : (_, response) => void response.end(next)
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()

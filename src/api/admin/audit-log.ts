@@ -81,7 +81,7 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
     start: { ...string, description: 'Alias of since; a day (YYYY-MM-DD, UTC) or Unix seconds.' },
     end: { ...string, description: 'Alias of until; a day is included.' }
   },
-  answerRecord: 'AuditEntry',
+  responseRecord: 'AuditEntry',
   record: auditEntrySchema,
   async open(query, request, { reads: sql }) {
     const { record, record_id: recordId, key, station, before } = filters.parse(request.query)

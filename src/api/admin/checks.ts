@@ -15,7 +15,7 @@ export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administra
   id: 'listChecks',
   tag: 'Status',
   summary: 'What npm run doctor finds on the machine of this server',
-  answer: arrayOf(
+  response: arrayOf(
     exactly({
       check: string,
       status: { ...string, enum: ['ok', 'warning', 'problem', 'skipped'] },

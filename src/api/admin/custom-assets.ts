@@ -33,7 +33,7 @@ const read = apiRoute('GET', path, access, {
   tag,
   summary:
     'Whether there is a picture of an operator for songs without a cover, as the icon or the background of pages',
-  answer: exactly({ hasRecord: boolean, url: { type: ['string', 'null'], format: 'uri' } }),
+  response: exactly({ hasRecord: boolean, url: { type: ['string', 'null'], format: 'uri' } }),
   async handle(request, { reads: sql, config }) {
     const type = parseType(request)
     const [found] = await sql<{ hash: string }[]>`select hash from custom_assets where type = ${type}`
@@ -113,7 +113,7 @@ const background = apiRoute('GET', '/static/uploads/:asset.css', 'public', {
   id: 'getBackgroundStyles',
   tag,
   summary: 'The style sheet of player pages with a background picture',
-  answer: { type: 'string' },
+  response: { type: 'string' },
   contentTypes: ['text/css'],
   async handle({ params: { asset = '' } }, { settings }) {
     const { background: hash } = (await settings.read()).assets

@@ -48,7 +48,7 @@ const clearCache = apiRoute('PUT', `${path}/clear-cache`, access, {
   id: 'clearCache',
   tag,
   summary: 'Read keys and settings from the database again; other servers do so within a second',
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   handle: (_, { keys, settings }) => {
     keys.forget(() => true)
     settings.forget()
@@ -61,7 +61,7 @@ const queues = apiRoute('GET', `${path}/queues`, access, {
   tag,
   summary:
     'Number of waiting jobs: ends of songs (high priority) and deliveries of web hooks (normal priority)',
-  answer: arrayOf(
+  response: arrayOf(
     exactly({ name: { ...string, enum: ['high_priority', 'normal_priority'] }, count: int64, url: string })
   ),
   errors: [503],
@@ -83,7 +83,7 @@ const stations = apiRoute('GET', `${path}/stations`, access, {
   id: 'listDebugStations',
   tag,
   summary: 'All stations with the URLs of the calls below',
-  answer: arrayOf(
+  response: arrayOf(
     exactly({
       id: int64,
       name: string,
@@ -114,7 +114,7 @@ const clearStationQueue = stationActionRoute('PUT', `${stationPath}/clearqueue`,
   id: 'clearStationQueue',
   tag,
   summary: 'Remove all songs of the queue; the AutoDJ refills it',
-  answer: logResult,
+  response: logResult,
   prepare: request => async change => {
     await clearQueue(change)
     return {
@@ -128,7 +128,7 @@ const nextSong = apiRoute('PUT', `${stationPath}/nextsong`, access, {
   id: 'explainNextSong',
   tag,
   summary: 'The next song of the queue, and why the AutoDJ chose it; nothing is changed',
-  answer: logResult,
+  response: logResult,
   async handle(request, { reads: sql }) {
     const [next] = await sql<{ artist: string; title: string; log: unknown[] }[]>`
       select m.artist, m.title, q.log from queue q join media m on m.id = q.media_id
@@ -144,7 +144,7 @@ const nowPlaying = actionRoute('PUT', `${stationPath}/nowplaying`, access, {
   id: 'refreshNowPlaying',
   tag,
   summary: 'Publish the state of a station again, and poll its streaming servers now',
-  answer: logResult,
+  response: logResult,
   prepare: (request, services) => async tx => {
     const { id } = stationOf(request)
     await resetPolls(tx, id)

@@ -17,7 +17,7 @@ function statusRoute(
     id,
     tag,
     summary: `The installed version of ${title}: none, since Cuewire installs no other programs`,
-    answer: exactly(fields),
+    response: exactly(fields),
     handle: () => json(values)
   })
 }

@@ -17,7 +17,7 @@ const list = apiRoute('GET', '/api/admin/logs', access, {
   id: 'listLogs',
   tag,
   summary: 'The log files: none, since all processes log to their standard output',
-  answer: exactly({
+  response: exactly({
     globalLogs: arrayOf(logType),
     stationLogs: arrayOf(exactly({ id: int64, name: string, logs: arrayOf(logType) }))
   }),
@@ -28,7 +28,7 @@ const read = apiRoute('GET', '/api/admin/log/:log_key', access, {
   id: 'getLog',
   tag,
   summary: 'A log file: always 404, since there is none',
-  answer: exactly({ contents: string, eof: boolean, position: { ...int64, type: ['integer', 'null'] } }),
+  response: exactly({ contents: string, eof: boolean, position: { ...int64, type: ['integer', 'null'] } }),
   handle: () => {
     throw new ApiError(
       'not-found',

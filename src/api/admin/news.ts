@@ -92,7 +92,7 @@ const create = actionRoute('POST', path, 'administer settings', {
   tag,
   summary: 'Create an article; its id is derived from the title',
   body: bodySchema(fields, { readOnly }),
-  answer: oneArticle,
+  response: oneArticle,
   prepare(request) {
     const values = parseBody(articleValidator, request.body)
     return async tx => {
@@ -107,7 +107,7 @@ const read = apiRoute('GET', `${path}/:article_id`, 'any key', {
   id: 'getArticle',
   tag,
   summary: 'Read an article',
-  answer: oneArticle,
+  response: oneArticle,
   async handle(request, { reads: sql }) {
     const [article] = await sql<ArticleRow[]>`
       select ${columns(sql)} from news where article_id = ${parseArticleId(request)} and ${visible(sql, request)}`
@@ -121,7 +121,7 @@ const write = actionRoute('PUT', `${path}/:article_id`, 'administer settings', {
   tag,
   summary: 'Change or create an article; omitted fields keep their values, or have the defaults',
   body: bodySchema(fields, { isPartial: true, readOnly }),
-  answer: oneArticle,
+  response: oneArticle,
   prepare(request) {
     const id = parseArticleId(request)
     const values = parseBody(articleChangesValidator, request.body)
@@ -140,7 +140,7 @@ const remove = actionRoute('DELETE', `${path}/:article_id`, 'administer settings
   id: 'deleteArticle',
   tag,
   summary: 'Delete an article',
-  answer: successSchema(),
+  response: successSchema(),
   prepare(request) {
     const id = parseArticleId(request)
     return async tx => {

@@ -117,7 +117,7 @@ const create = actionRoute('POST', path, write, {
   tag,
   summary: 'Create a notification for the operators',
   body: bodySchema(fields, { readOnly }),
-  answer: oneNotification,
+  response: oneNotification,
   prepare(request) {
     const values = parseBody(notificationValidator, request.body)
     return async tx => {
@@ -133,7 +133,7 @@ const stats = apiRoute('GET', `${path}/stats`, 'view administration', {
   id: 'countNotifications',
   tag,
   summary: 'Number of visible notifications, among the newest 100,000',
-  answer: successSchema({
+  response: successSchema({
     total: integer,
     unread: integer,
     by_type: exactly(Object.fromEntries(notificationTypes.map(name => [name, integer])))
@@ -153,7 +153,7 @@ const read = apiRoute('GET', `${path}/:notification_id`, 'view administration', 
   id: 'getNotification',
   tag,
   summary: 'Read a notification',
-  answer: oneNotification,
+  response: oneNotification,
   handle: async (request, { reads: sql }) =>
     successReply({ notification: await find(sql, request, parseNotificationId(request)) })
 })
@@ -171,7 +171,7 @@ const mark = actionRoute('PUT', `${path}/:notification_id`, write, {
   tag,
   summary: 'Mark a notification as read or unread',
   body: bodySchema(readState, { readOnly }),
-  answer: oneNotification,
+  response: oneNotification,
   prepare(request) {
     const id = parseNotificationId(request)
     const { is_read: isRead } = parseBody(readStateValidator, request.body)
@@ -191,7 +191,7 @@ const remove = actionRoute('DELETE', `${path}/:notification_id`, write, {
   id: 'deleteNotification',
   tag,
   summary: 'Delete a notification',
-  answer: successSchema(),
+  response: successSchema(),
   prepare(request) {
     const id = parseNotificationId(request)
     return async tx => {
@@ -230,7 +230,7 @@ const bulkDelete = actionRoute('POST', `${path}/bulk-delete`, write, {
   tag,
   summary: 'Delete visible notifications; the body has exactly one criterion',
   body: bulkSchema,
-  answer: successSchema({ deleted: integer }),
+  response: successSchema({ deleted: integer }),
   prepare(request) {
     const values = parseBody(criteriaValidator, request.body)
     const names = Object.keys(values)

@@ -96,7 +96,7 @@ export const prometheusRoute = apiRoute('GET', '/api/prometheus', 'view administ
   id: 'getPrometheusMetrics',
   tag: 'Status',
   summary: 'The machine of this server, and the listeners of all stations, for Prometheus',
-  answer: string,
+  response: string,
   contentTypes: ['text/plain'],
   async handle(_, services) {
     const gauges = [...(await machineGauges(services)), ...stationGauges(services)]

@@ -11,7 +11,7 @@ export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration',
   id: 'getQueues',
   tag: 'Status',
   summary: 'Workers and pending jobs',
-  answer: successSchema({
+  response: successSchema({
     queues: arrayOf(
       exactly({
         name: {

@@ -129,7 +129,7 @@ export const serverStatsRoute = apiRoute('GET', '/api/admin/server/stats', 'view
   id: 'getServerStats',
   tag: 'Status',
   summary: 'CPU, memory, disk and network of the machine of this server; takes half a second',
-  answer: exactly({
+  response: exactly({
     cpu: exactly({
       total: cpuSection,
       cores: arrayOf(cpuSection),

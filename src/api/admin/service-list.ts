@@ -16,7 +16,7 @@ export const serviceListRoute = apiRoute('GET', '/api/admin/services', 'view adm
   id: 'listServices',
   tag: 'Status',
   summary: 'The processes and stores of this installation, and whether they run',
-  answer: arrayOf(
+  response: arrayOf(
     exactly({
       name: string,
       description: string,

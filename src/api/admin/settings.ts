@@ -126,8 +126,8 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       id: `getSettings${suffix}`,
       tag,
       summary: about,
-      ...(record && { answerRecord: record }),
-      answer: group === null ? settingsSchema : schemaOf(group),
+      ...(record && { responseRecord: record }),
+      response: group === null ? settingsSchema : schemaOf(group),
       handle: async (_, services) =>
         json(await render(group, await ensureInstallationSettings(services.sql), services))
     }),

@@ -113,7 +113,7 @@ const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media'
     ),
     examples: [{ username: 'morning-show', password: 'correct horse' }]
   },
-  answer: {
+  response: {
     oneOf: [
       exactly({
         allow: { ...boolean, const: true },

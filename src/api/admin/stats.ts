@@ -41,7 +41,7 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
   id: 'getStats',
   tag: 'Status',
   summary: 'Number of records of every kind',
-  answer: successSchema({
+  response: successSchema({
     stations: int64,
     online: { ...int64, description: 'Stations that play.' },
     listeners: exactly({ total: int64, unique: int64 }),

@@ -14,7 +14,7 @@ const time = apiRoute('GET', '/api/time', 'public', {
   id: 'getTime',
   tag,
   summary: 'The time of the server',
-  answer: exactly({
+  response: exactly({
     timestamp: integer,
     utc_datetime: string,
     utc_date: string,
@@ -42,7 +42,7 @@ const status = apiRoute('GET', '/api/status', 'public', {
   id: 'getStatus',
   tag,
   summary: 'Whether the server answers',
-  answer: exactly({ online: { type: 'boolean' }, timestamp: integer }),
+  response: exactly({ online: { type: 'boolean' }, timestamp: integer }),
   // The identifier tells `npm run doctor` whether a proxy leads to this installation.
   handle: (_, { installationId }) => ({
     ...json({ online: true, timestamp: Math.floor(engineTimeMs() / 1000) }),
@@ -54,7 +54,7 @@ const health = apiRoute('GET', '/api/health', 'any key', {
   id: 'getHealth',
   tag,
   summary: 'Whether Postgres and Redis are available, and the live state is current',
-  answer: exactly({
+  response: exactly({
     status: { ...string, enum: ['success', 'error'] },
     postgres: { ...string, enum: ['up', 'down'] },
     redis: { ...string, enum: ['up', 'read-only', 'down'] },
@@ -82,7 +82,7 @@ const alive = apiRoute('GET', '/api/health/live', 'public', {
   id: 'getLiveness',
   tag,
   summary: 'Liveness probe: restart this server if it fails',
-  answer: exactly({ status: { ...string, enum: ['alive'] } }),
+  response: exactly({ status: { ...string, enum: ['alive'] } }),
   handle: () => ({ ...json({ status: 'alive' }), headers: noStore })
 })
 
@@ -96,7 +96,7 @@ const ready = apiRoute('GET', '/api/health/ready', 'public', {
   tag,
   summary:
     'Readiness probe: 503 while this server shuts down, or its connections lead to a Redis that was demoted',
-  answer: exactly({
+  response: exactly({
     status: { ...string, enum: ['ready', 'draining', 'read-only'] },
     live_state: liveState,
     checked_at: { ...integer, description: 'Unix seconds up to which no change was missed' }

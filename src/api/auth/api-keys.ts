@@ -103,7 +103,7 @@ const current = apiRoute('GET', `${path}/current`, 'any key', {
   id: 'getCurrentApiKey',
   tag,
   summary: 'The API key of the request, and its effective permissions',
-  answer: successSchema({
+  response: successSchema({
     api_key: record,
     effective_permissions: effectivePermissionsSchema
   }),
@@ -123,7 +123,7 @@ const create = actionRoute('POST', path, access, {
   tag,
   summary: 'Create an API key; only this response contains it',
   body: bodySchema(newKeyBodyFields),
-  answer: successSchema({
+  response: successSchema({
     key: { type: 'string', pattern: '^[0-9a-f]{16}:[0-9a-f]{32}$', description: 'Returned once.' },
     api_key: record
   }),
@@ -154,7 +154,7 @@ const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
   id: 'revokeApiKey',
   tag,
   summary: 'Revoke an API key by its first half, the whole key or its id; idempotent',
-  answer: successSchema({ api_key: record }),
+  response: successSchema({ api_key: record }),
   errors: [409],
   prepare(request, { keys }) {
     const replyWith = (row: KeyRow) => () => {

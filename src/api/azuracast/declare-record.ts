@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { changeSchema, memberOf, replaceSchema } from './answer-schema.ts'
 import type { DialectContext, JsonBody, RecordDialect } from './record-dialect.ts'
+import { changeSchema, memberOf, replaceSchema } from './response-schema.ts'
 
 /** What the values of members are made of, beside the documented record. */
 type MemberContext<Facts> = DialectContext & {
@@ -71,7 +71,7 @@ export function changeRecord<Row extends object, Facts = undefined>({
   })
   return {
     ...declareBody(declared),
-    answer: documented =>
+    response: documented =>
       changeSchema({ nullable: emptyAsNull, fields: schemasOf(declared.members, documented) })(documented),
     render: openRender(declared, base)
   }
@@ -83,7 +83,7 @@ export function replaceRecord<Row extends object, Facts = undefined>(
 ): RecordDialect<Row> {
   return {
     ...declareBody(declared),
-    answer: documented => replaceSchema(schemasOf(declared.members, documented))(documented),
+    response: documented => replaceSchema(schemasOf(declared.members, documented))(documented),
     render: openRender(declared, () => ({}))
   }
 }

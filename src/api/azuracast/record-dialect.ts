@@ -38,7 +38,7 @@ export interface RecordDialect<Row extends object = object> {
   /** Makes the documented body. */
   parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
   /** Makes the schema of the rendered record of the documented one. */
-  readonly answer?: (documented: JsonSchema) => JsonSchema
+  readonly response?: (documented: JsonSchema) => JsonSchema
   /** Whether the feed renders it, in each dialect, so that handlers find it in `services.live`. */
   readonly isRenderedLive?: boolean
 }
@@ -56,7 +56,7 @@ export interface OperationDialect<Value = unknown> {
   /** Renders the response, after its records. */
   reply?(value: Value, context: DialectContext): unknown
   /** Makes the schema of the response of the documented one. */
-  readonly answer?: (documented: JsonSchema) => JsonSchema
+  readonly response?: (documented: JsonSchema) => JsonSchema
 }
 
 /** Operations that are handled by other routes with their ids. */

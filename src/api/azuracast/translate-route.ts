@@ -18,7 +18,7 @@ import { operations, records } from './table.ts'
 /** What the dialect declares for a route. */
 interface Declared {
   /** The record that the route answers. */
-  readonly answered: RecordDialect | undefined
+  readonly returned: RecordDialect | undefined
   /** The record that it takes. */
   readonly taken: RecordDialect | undefined
   readonly own: OperationDialect | undefined
@@ -31,16 +31,16 @@ interface Declared {
 export function translateRoute(route: ApiRoute): ApiRoute {
   const { operation } = route
   const declared = findDeclared(operation)
-  const { answered, taken, own } = declared
-  if (answered?.isRenderedLive) return chooseRendering(route)
-  if (answered || taken || own || isList(operation)) {
+  const { returned, taken, own } = declared
+  if (returned?.isRenderedLive) return chooseRendering(route)
+  if (returned || taken || own || isList(operation)) {
     const variant = {
       operation: describe(operation, declared),
       handle: translateHandler(route, declared),
       takesRecordForm: true,
       ...(taken?.constants && { omitConstants: openOmission(taken.constants) })
     }
-    const isVarying = route.method === 'GET' || answered || taken || (own !== undefined && 'reply' in own)
+    const isVarying = route.method === 'GET' || returned || taken || (own !== undefined && 'reply' in own)
     return isVarying
       ? {
           ...route,
@@ -55,8 +55,8 @@ export function translateRoute(route: ApiRoute): ApiRoute {
     : route
 }
 
-const findDeclared = ({ id, answerRecord, bodyRecord }: Operation): Declared => ({
-  answered: answerRecord && records[answerRecord],
+const findDeclared = ({ id, responseRecord, bodyRecord }: Operation): Declared => ({
+  returned: responseRecord && records[responseRecord],
   taken: bodyRecord && records[bodyRecord],
   own: operations[id]
 })
@@ -65,11 +65,11 @@ const isList = ({ query = {} }: Operation) => 'per_page' in query
 
 /** The operation in the dialect. */
 function describe(operation: Operation, { taken, own }: Declared): Operation {
-  const { body = {}, answer } = operation
+  const { body = {}, response } = operation
   return {
     ...operation,
     ...(taken && { body: addFields(body, taken) }),
-    ...(answer && own?.answer && { answer: own.answer(answer) })
+    ...(response && own?.response && { response: own.response(response) })
   }
 }
 
@@ -87,7 +87,7 @@ const openOmission = (constantsOf: NonNullable<RecordDialect['constants']>) => (
   isJsonBody(body) ? omitConstants(body, constantsOf(body)) : body
 
 /** Handles requests in the dialect by the handler of the route. */
-function translateHandler(route: ApiRoute, { answered, taken, own }: Declared): Handler {
+function translateHandler(route: ApiRoute, { returned, taken, own }: Declared): Handler {
   const { operation } = route
   return async (request, services) => {
     const context = openDialectContext(request, services)
@@ -102,7 +102,7 @@ function translateHandler(route: ApiRoute, { answered, taken, own }: Declared): 
     let isRendered = false
     const renderRows: RenderRows = rows => {
       isRendered = true
-      return renderAll(answered, rows, context)
+      return renderAll(returned, rows, context)
     }
     const translated = {
       ...request,
@@ -126,10 +126,10 @@ function translateHandler(route: ApiRoute, { answered, taken, own }: Declared): 
     if (later)
       return {
         ...reply,
-        later: answer => later(work => answer(async () => renderReply(await work(), context)))
+        later: respond => later(work => respond(async () => renderReply(await work(), context)))
       }
     if (reply.value === undefined) return reply
-    const rendered = await renderValue(answered, reply.value, context)
+    const rendered = await renderValue(returned, reply.value, context)
     return { ...reply, value: own?.reply ? await own.reply(rendered, context) : rendered }
   }
 }

@@ -27,17 +27,17 @@ interface Declarations {
  */
 export function assertDeclared(routes: readonly ApiRoute[], declared: Declarations): void {
   const ids = new Set(routes.map(({ operation }) => operation.id))
-  const answered = new Set<string>(routes.flatMap(({ operation }) => operation.answerRecord ?? []))
+  const returned = new Set<string>(routes.flatMap(({ operation }) => operation.responseRecord ?? []))
   const taken = new Set<string>(routes.flatMap(({ operation }) => operation.bodyRecord ?? []))
   const problems = [
     ...Object.keys(declared.operations)
       .filter(id => !ids.has(id))
       .map(id => `no route has the operation ${id}`),
     ...Object.entries(declared.records).flatMap(([name, record]) => [
-      ...(isAnswered(record) && !answered.has(name) ? [`no route answers the record ${name}`] : []),
+      ...(describesResponse(record) && !returned.has(name) ? [`no route answers the record ${name}`] : []),
       ...(isTaken(record) && !taken.has(name) ? [`no route takes the record ${name}`] : [])
     ]),
-    ...[...new Set([...answered, ...taken])]
+    ...[...new Set([...returned, ...taken])]
       .filter(name => !Object.hasOwn(declared.records, name))
       .map(name => `the record ${name} of a route is not declared`),
     ...Object.keys(declared.parts)
@@ -48,8 +48,8 @@ export function assertDeclared(routes: readonly ApiRoute[], declared: Declaratio
     throw new Error(`the dialect of AzuraCast does not match the routes: ${problems.join(', ')}`)
 }
 
-const isAnswered = (record: RecordDialect) =>
-  ['render', 'answer', 'isRenderedLive'].some(member => member in record)
+const describesResponse = (record: RecordDialect) =>
+  ['render', 'response', 'isRenderedLive'].some(member => member in record)
 
 const isTaken = (record: RecordDialect) =>
   ['parse', 'fields', 'computed', 'constants'].some(member => member in record)
@@ -63,5 +63,5 @@ export const azuracastSchemas: DocumentDialect = {
 /** By the name of the schema. */
 const schemaChanges = new Map([
   ...Object.entries(parts),
-  ...Object.entries(records).flatMap(([name, { answer }]) => (answer ? [[name, answer] as const] : []))
+  ...Object.entries(records).flatMap(([name, { response }]) => (response ? [[name, response] as const] : []))
 ])

@@ -43,7 +43,7 @@ const read = apiRoute('GET', path, access, {
   id: 'getFallback',
   tag,
   summary: 'Whether the station has a fallback track, and its address',
-  answer: uploadedFileSchema,
+  response: uploadedFileSchema,
   async handle(request, services) {
     const hasRecord = (await readName(request, services)) !== ''
     const url = `${services.config.BASE_URL}/api/station/${stationOf(request).id}/fallback/download`

@@ -19,7 +19,7 @@ const read = apiRoute('GET', path, access, {
   id: 'getLiquidsoapConfig',
   tag,
   summary: 'The Liquidsoap script of the station, without secrets; it has no editable sections',
-  answer: exactly({
+  response: exactly({
     config: arrayOf(exactly({ is_field: boolean, markup: string })),
     sections: arrayOf(string),
     contents: { type: 'object' }
@@ -35,7 +35,7 @@ const write = apiRoute('PUT', path, access, {
   tag,
   summary: 'Refused (501) with code in a section: the script has no editable sections',
   body: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [501],
   handle(request) {
     if (hasCode(request)) throw new ApiError('not-implemented', refusal)
@@ -56,7 +56,7 @@ const exportScript = apiRoute('GET', `${path}/export`, access, {
   id: 'exportLiquidsoapConfig',
   tag,
   summary: 'The Liquidsoap script of the station as a file, without secrets',
-  answer: { type: 'string', format: 'binary' },
+  response: { type: 'string', format: 'binary' },
   contentTypes: ['application/octet-stream'],
   async handle(request, services) {
     const { id, shortName } = stationOf(request)

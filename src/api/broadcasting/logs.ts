@@ -118,7 +118,7 @@ const list = apiRoute('GET', `${path}/logs`, access, {
   id: 'listStationLogs',
   tag,
   summary: 'The logs of the station',
-  answer: arrayOf(logTypeSchema),
+  response: arrayOf(logTypeSchema),
   async handle(request, services) {
     const logs = await findLogs(request, services)
     const base = `${services.config.BASE_URL}/api/station/${stationOf(request).id}/log`
@@ -145,7 +145,7 @@ const read = apiRoute('GET', `${path}/log/:key`, access, {
       description: 'Only lines after this position of an earlier response.'
     }
   },
-  answer: logContentsSchema,
+  response: logContentsSchema,
   async handle(request, services) {
     const logs = await findLogs(request, services)
     const log = logs.find(({ key }) => key === request.params['key'])

@@ -46,7 +46,7 @@ const status = apiRoute('GET', `${path}/status`, 'view station management', {
   id: 'getServiceStatus',
   tag,
   summary: 'Whether the programs that play the station run',
-  answer: serviceStatusSchema,
+  response: serviceStatusSchema,
   handle: async (request, services) => json(await readServiceStatus(services, stationOf(request).id))
 })
 
@@ -92,7 +92,7 @@ const restart = apiRoute('POST', `${path}/restart`, access, {
   id: 'restartServices',
   tag,
   summary: 'Restart playback, and poll the streaming server again',
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [409],
   async handle(request, services) {
     await enableClock(request, services)
@@ -107,7 +107,7 @@ const reload = apiRoute('POST', `${path}/reload`, access, {
   id: 'reloadServices',
   tag,
   summary: 'Plan the queue again and poll the streaming server, without ending the current song',
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [409],
   async handle(request, services) {
     await enableClock(request, services)
@@ -138,7 +138,7 @@ const backend = apiRoute('POST', `${path}/backend/:action`, access, {
   id: 'controlBackend',
   tag,
   summary: `Control playback: ${backendActions.join(', ')}`,
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [409],
   async handle(request, services) {
     const action = parseAction(request, backendActions)
@@ -189,7 +189,7 @@ const frontend = apiRoute('POST', `${path}/frontend/:action`, access, {
   id: 'controlFrontend',
   tag,
   summary: `Control the streaming server: ${frontendActions.join(', ')}; it is polled again, and never stopped`,
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [409],
   async handle(request, services) {
     const action = parseAction(request, frontendActions)

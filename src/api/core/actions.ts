@@ -19,9 +19,9 @@ type Work<Subject> = (subject: Subject) => Promise<ActionResult>
 
 type Declared = Parameters<typeof apiRoute>[3]
 
-interface Action<Subject> extends Omit<Declared, 'answer' | 'handle'> {
+interface Action<Subject> extends Omit<Declared, 'response' | 'handle'> {
   /** The default is the result of an action. */
-  readonly answer?: Declared['answer']
+  readonly response?: Declared['response']
   /** Reads the request, and does what must not be in a transaction. Returns what to do in it. */
   readonly prepare: (request: ApiRequest, services: ApiServices) => Work<Subject> | Promise<Work<Subject>>
 }
@@ -51,11 +51,11 @@ const openActionRoute =
     method: ApiRoute['method'],
     path: string,
     access: ApiRoute['access'],
-    { prepare, answer = ref('ActionResult'), ...declared }: Action<Subject>
+    { prepare, response = ref('ActionResult'), ...declared }: Action<Subject>
   ): ApiRoute =>
     apiRoute(method, path, access, {
       ...declared,
-      answer,
+      response,
       handle: async (request, services) => run(request, services, await prepare(request, services))
     })
 

@@ -7,7 +7,7 @@ import type { ApiServices } from './services.ts'
 
 interface List<Row extends object>
   extends
-    Pick<Operation, 'id' | 'tag' | 'summary' | 'errors' | 'answerRecord'>,
+    Pick<Operation, 'id' | 'tag' | 'summary' | 'errors' | 'responseRecord'>,
     Pick<ApiRoute, 'needsAddress'> {
   /** The schema of a record. */
   readonly record: JsonSchema
@@ -34,7 +34,7 @@ export function listRoute<Row extends object>(
   return apiRoute('GET', path, access, {
     ...operation,
     query: { ...listParameters(sort), ...filters },
-    answer: name === undefined ? listSchema(record) : successListSchema(name, record),
+    response: name === undefined ? listSchema(record) : successListSchema(name, record),
     async handle(request, services) {
       const query = parseListQuery(request, sort)
       const rows = await readList(request, services, query, await open(query, request, services))

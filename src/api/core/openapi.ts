@@ -209,7 +209,7 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
     id,
     summary,
     query = {},
-    answer,
+    response,
     contentTypes = ['application/json'],
     redirectsTo,
     unchanged,
@@ -224,7 +224,7 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
       : {})
   }
   const schema =
-    answer && schemas.refer(answer, `${typeName(id)}Answer`, `The answer of \`${id}\`: ${summary}.`)
+    response && schemas.refer(response, `${typeName(id)}Answer`, `The answer of \`${id}\`: ${summary}.`)
   const content = {
     ...Object.fromEntries(schema ? contentTypes.map(type => [type, { schema }]) : []),
     ...(operation.hasCsv ? { 'text/csv': { schema: schemas.refer(csvTable, '', '') } } : {})

@@ -66,7 +66,7 @@ export function operationRoutes<F extends Fields>(
       tag,
       summary: `All records: ${tag.toLowerCase()}`,
       record,
-      answerRecord: name,
+      responseRecord: name,
       sort,
       filters: Object.fromEntries(filterSchemas),
       open: operations.open
@@ -77,8 +77,8 @@ export function operationRoutes<F extends Fields>(
       summary: `Create a ${title}`,
       body: bodySchema(fields, { readOnly: { id: idSchema } }),
       bodyRecord: name,
-      answer: record,
-      answerRecord: name,
+      response: record,
+      responseRecord: name,
       errors: conflicts,
       handle: async (request, services) => json(await operations.create(request, services))
     }),
@@ -86,8 +86,8 @@ export function operationRoutes<F extends Fields>(
       id: `get${name}`,
       tag,
       summary: `Read a ${title}`,
-      answer: record,
-      answerRecord: name,
+      response: record,
+      responseRecord: name,
       handle: async (request, services) => json(await operations.read(request, services, idIn(request)))
     }),
     apiRoute('PUT', paths.one, access.write, {
@@ -96,7 +96,7 @@ export function operationRoutes<F extends Fields>(
       summary: `Change a ${title}; fields that the body omits keep their values`,
       body: bodySchema(fields, { isPartial: true, readOnly: { id: idSchema } }),
       bodyRecord: name,
-      answer: done,
+      response: done,
       errors: conflicts,
       async handle(request, services) {
         await operations.update(request, services, idIn(request))
@@ -107,7 +107,7 @@ export function operationRoutes<F extends Fields>(
       id: `delete${name}`,
       tag,
       summary: `Delete a ${title}`,
-      answer: done,
+      response: done,
       errors: [409],
       async handle(request, services) {
         await operations.remove(request, services, idIn(request))

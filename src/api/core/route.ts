@@ -51,9 +51,9 @@ export interface Operation {
   /** The status of success, if not 200. */
   readonly status?: 201 | 204
   /** The schema of the response body; null: it is empty. */
-  readonly answer: JsonSchema | null
+  readonly response: JsonSchema | null
   /** The record that the response consists of, alone, in a list or in a page of a list. */
-  readonly answerRecord?: RecordName
+  readonly responseRecord?: RecordName
   /** The content types of the response, if not JSON. */
   readonly contentTypes?: readonly string[]
   /** Whether `format=csv` returns the same as a file. */

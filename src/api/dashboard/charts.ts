@@ -37,7 +37,7 @@ const routes = (['GET', 'PUT'] as const).map((method): ApiRoute =>
     tag: 'Dashboard',
     summary: `Listeners by day of the stations that the key may view: of ${days} days, at most ${maxStations} stations`,
 
-    answer: exactly({ average: metric, unique: metric }),
+    response: exactly({ average: metric, unique: metric }),
     handle: async (request, services) => json(await readCharts(request, services))
   })
 )

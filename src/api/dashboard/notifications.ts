@@ -14,7 +14,7 @@ export const dashboardNotificationsRoute = apiRoute(
     id: 'listDashboardNotifications',
     tag: 'Dashboard',
     summary: `The newest ${maxShown} unread notifications that the key may see; none without the permission to see any`,
-    answer: arrayOf(
+    response: arrayOf(
       exactly({
         id: string,
         title: string,

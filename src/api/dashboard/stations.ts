@@ -33,8 +33,8 @@ export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/s
   tag: 'Dashboard',
   summary: `Now playing on the stations that the key may view, with links; at most ${maxStations} at once`,
   query: listParameters(sorts),
-  answerRecord: 'DashboardStation',
-  answer: listSchema(dashboardStationSchema),
+  responseRecord: 'DashboardStation',
+  response: listSchema(dashboardStationSchema),
   async handle(request, services) {
     const query = parseListQuery(request, sorts)
     const found = sortStations(await findNamed(request, services, query.search), query)

@@ -30,7 +30,7 @@ export function pictureReply(bytes: Uint8Array, cacheControl: string): Reply | n
 const publicFor = (seconds: number) => `public, max-age=${seconds}`
 
 /** The OpenAPI description of routes that return a picture. */
-export const pictureOperation = { answer: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
+export const pictureOperation = { response: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
 
 export interface Picture {
   readonly bytes: Uint8Array

@@ -69,7 +69,7 @@ export const audioRoutes = ({
       id: download.id,
       summary: `${download.summary}; ranges are possible`,
       tag,
-      answer: { type: 'string', format: 'binary' },
+      response: { type: 'string', format: 'binary' },
       contentTypes: ['application/octet-stream'],
       errors: [404, 416],
       headers: ['range'],
@@ -83,7 +83,7 @@ export const audioRoutes = ({
       id: set.id,
       summary: `${set.summary} (a form with \`file\`, or the bytes; at most ${maxMebibytes} MiB)`,
       tag,
-      answer: ref('ActionResult'),
+      response: ref('ActionResult'),
       errors: [413, 507],
       isStreamed: true,
       headers: ['content-type'],
@@ -99,7 +99,7 @@ export const audioRoutes = ({
     apiRoute('DELETE', path, write, {
       ...remove,
       tag,
-      answer: ref('ActionResult'),
+      response: ref('ActionResult'),
       async handle(request, services) {
         await removeAudio(services, stationOf(request).id, slotOf(request))
         return actionReply('Record deleted successfully.')

@@ -101,7 +101,7 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
     },
     required: ['do']
   },
-  answer: {
+  response: {
     ...batchResult,
     properties: {
       ...batchProperties,

@@ -33,8 +33,8 @@ const pieceBytes = 256 * 1024
 const errors = [404, 416, 501]
 
 /** The OpenAPI description of routes that send audio with `sendMediaFile`. */
-export const audioAnswer = {
-  answer: { type: 'string', format: 'binary' },
+export const audioResponse = {
+  response: { type: 'string', format: 'binary' },
   contentTypes: [...new Set(Object.values(audioTypes)), otherType],
   errors,
   headers: ['range']
@@ -127,7 +127,7 @@ const play = apiRoute('GET', '/api/station/:station_id/file/:id/play', 'view sta
   id: 'playFile',
   tag: 'Files',
   summary: 'The audio of a song by its id, unique id or song id, for editors; ranges are possible',
-  ...audioAnswer,
+  ...audioResponse,
   async handle(request, services) {
     const path = await findPath(services, stationOf(request).id, parseMediaName(request.params['id']))
     return sendMediaFile(request, services, stationOf(request).id, path)
@@ -139,7 +139,7 @@ const download = apiRoute('GET', '/api/station/:station_id/files/download', 'vie
   tag: 'Files',
   summary: 'A song of the library as a file',
   query: { file: { ...string, description: 'Its path.' } },
-  answer: { type: 'string', format: 'binary' },
+  response: { type: 'string', format: 'binary' },
   contentTypes: [otherType],
   errors,
   headers: ['range'],

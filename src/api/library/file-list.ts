@@ -95,8 +95,8 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
       description: 'true: songs below the folder, without folders.'
     }
   },
-  answerRecord: 'FileRow',
-  answer: exactly({
+  responseRecord: 'FileRow',
+  response: exactly({
     page: int64,
     per_page: int64,
     total: int64,
@@ -288,7 +288,7 @@ const directories = apiRoute('GET', '/api/station/:station_id/files/directories'
   tag: 'Files',
   summary: 'The folders in a folder',
   query: { currentDirectory: { ...string, description: 'The folder; empty: the top.' } },
-  answer: exactly({ rows: arrayOf(exactly({ name: string, path: string })) }),
+  response: exactly({ rows: arrayOf(exactly({ name: string, path: string })) }),
   async handle(request, { reads: sql }) {
     const folder = request.query.get('currentDirectory') ?? ''
     if (folder.includes('\0'))

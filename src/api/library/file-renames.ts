@@ -134,7 +134,7 @@ export const renameFile = apiRoute('PUT', '/api/station/:station_id/files/rename
     properties: { file: string, newPath: string, ...partSchemas },
     required: ['file', 'newPath']
   },
-  answer: { ...actionSchema({}), properties: { ...actionProperties, next: nextSchema } },
+  response: { ...actionSchema({}), properties: { ...actionProperties, next: nextSchema } },
   errors: [404, 507],
   async handle(request, services) {
     const body = parseBody(renameBody, request.body)

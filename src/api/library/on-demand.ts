@@ -79,7 +79,7 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   id: 'downloadOnDemandSong',
   tag: 'On demand',
   summary: 'A song that is available on demand: the file, or a redirect to its URL',
-  answer: { type: 'string', format: 'binary' },
+  response: { type: 'string', format: 'binary' },
   contentTypes: ['audio/mpeg'],
   redirectsTo: 'The URL of the song.',
   errors: [404],

@@ -31,7 +31,7 @@ export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store 
     ...set,
     tag,
     body: { type: 'string', format: 'binary' },
-    answer: ref('ActionResult'),
+    response: ref('ActionResult'),
     byteTypes: pictureBodyTypes,
     isStreamed: true,
     headers: ['content-type'],
@@ -46,7 +46,7 @@ export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store 
   apiRoute('DELETE', path, access, {
     ...remove,
     tag,
-    answer: ref('ActionResult'),
+    response: ref('ActionResult'),
     handle: (request, services) => store(request, services, null, actionReply('Record deleted successfully.'))
   })
 ]

@@ -37,7 +37,7 @@ interface SongFilter {
 export const songListRoute = ({ path, operation, element, openFilter, render }: SongList) =>
   listRoute(path, 'public', {
     ...operation,
-    answerRecord: element,
+    responseRecord: element,
     record: ref(element),
     sort: sortKeys,
     errors: [429],

@@ -9,7 +9,7 @@ const integer = { type: 'integer' } as const
 const retryAfterSeconds = 1
 
 /** In the format of audiowaveform, one channel of 8 bits. */
-const answer = {
+const response = {
   type: 'object',
   properties: {
     version: { ...integer, const: 2 },
@@ -36,7 +36,7 @@ export const waveformRoute = apiRoute(
     id: 'getWaveform',
     tag: 'Files',
     summary: 'The waveform of a song, made at the first request: 202 with Retry-After until it is there',
-    answer,
+    response,
     accepted: 'The waveform is being made.',
     async handle(request, { sql }) {
       const nowMs = engineTimeMs()

@@ -43,7 +43,7 @@ const create = apiRoute('POST', path, access, {
     'Create a token with which a listener may follow the station, also if it is private, until it expires',
   body: bodySchema(fields, { isPartial: true }),
   isBodyOptional: true,
-  answer: listenTokenSchema,
+  response: listenTokenSchema,
   async handle(request, { reads: sql, listenTokens, config }) {
     const { expires_in: expiresIn, subject } = parseBody(bodyOf, request.body)
     const [station] = await sql<{ generation: number; shortName: string }[]>`

@@ -37,7 +37,7 @@ const live = (
     }
   })
 
-const events = { answer: { type: 'string' }, contentTypes: ['text/event-stream'] }
+const events = { response: { type: 'string' }, contentTypes: ['text/event-stream'] }
 
 export const liveRoutes = [
   live(
@@ -46,7 +46,7 @@ export const liveRoutes = [
     {
       id: 'connect',
       summary: 'Subscribe to changes by WebSocket; other requests are refused',
-      answer: { type: 'object' },
+      response: { type: 'object' },
       errors: [400, 403, 429, 503]
     },
     'This path accepts only WebSocket connections.'
@@ -68,7 +68,7 @@ export const liveRoutes = [
     id: 'listenToLines',
     summary: 'Subscribe to changes, each as a line of JSON',
     body: subscribe,
-    answer: { type: 'object' },
+    response: { type: 'object' },
     errors: [400, 403, 413, 429, 503]
   })
 ]

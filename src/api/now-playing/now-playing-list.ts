@@ -36,8 +36,8 @@ export const nowPlayingList = apiRoute('GET', '/api/nowplaying', 'public', {
       description: `Documents per page, at most ${maxSelected}; 0: all, if there are not more.`
     }
   },
-  answerRecord: 'NowPlaying',
-  answer: listSchema(ref('NowPlaying')),
+  responseRecord: 'NowPlaying',
+  response: listSchema(ref('NowPlaying')),
   unchanged: 'The entity tag matches.',
   handle(request, services) {
     const respond = chooseResponder(request, services)

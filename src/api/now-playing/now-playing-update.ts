@@ -66,7 +66,7 @@ const declared = {
   tag: 'Playout',
   summary: 'Set the song that a broadcaster is playing',
   query: schema,
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [409],
   handle: update
 }

@@ -76,14 +76,14 @@ function respondToPoll(
     const bounded = { ...awaited, waitMs: Math.min(waitMs, Math.max(0, remainingMs) + expiryMarginMs) }
     const respondLater: Respond = now => (isNewState(awaited, now) ? respond : sendNotModified)(now, services)
     return {
-      later: answer => {
-        const end = () => answer(() => respondForStation(caller, services, respondLater))
+      later: send => {
+        const end = () => send(() => respondForStation(caller, services, respondLater))
         // The state may have changed since the check above.
         const isNew = isNewState(awaited, services.live.get(caller.name) ?? state)
         const waiting = isNew ? 'released' : services.longPolls.wait(bounded, end)
         if (typeof waiting === 'function') return waiting
         if (waiting === 'released') end()
-        else answer(refuse)
+        else send(refuse)
         return () => {}
       }
     }
@@ -164,7 +164,7 @@ const art =
   }
 
 const artOperation = {
-  answer: null,
+  response: null,
   redirectsTo: 'To the cover of the current song.',
   isRedirect: true
 }
@@ -173,8 +173,8 @@ const stations = apiRoute('GET', '/api/stations', 'public', {
   id: 'listStationSummaries',
   tag: 'Now playing',
   summary: 'All stations',
-  answerRecord: 'StationSummary',
-  answer: arrayOf(summary),
+  responseRecord: 'StationSummary',
+  response: arrayOf(summary),
   async handle(request, services) {
     const visible = await findVisible(request, services)
     const value = visible.map(station => renderStation(station.read(), services.config.BASE_URL))
@@ -195,8 +195,8 @@ export const nowPlayingRoutes = [
     {
       id: 'getNowPlaying',
       summary: 'Now playing on a station',
-      answerRecord: 'NowPlaying',
-      answer: nowPlaying
+      responseRecord: 'NowPlaying',
+      response: nowPlaying
     },
     'rest'
   ),
@@ -213,8 +213,8 @@ export const nowPlayingRoutes = [
     {
       id: 'getStaticNowPlaying',
       summary: 'Now playing on a station, as in the live protocol',
-      answerRecord: 'NowPlayingEvent',
-      answer: nowPlayingEvent
+      responseRecord: 'NowPlayingEvent',
+      response: nowPlayingEvent
     },
     'event'
   ),
@@ -223,7 +223,7 @@ export const nowPlayingRoutes = [
     {
       id: 'getStaticLine',
       summary: 'Now playing on a station, as one line of text',
-      answer: { type: 'string' },
+      response: { type: 'string' },
       contentTypes: ['text/plain'],
       unchanged: sameBody,
       isPositioned: true
@@ -236,14 +236,14 @@ export const nowPlayingRoutes = [
     {
       id: 'getStationNowPlaying',
       summary: 'Now playing on a station',
-      answerRecord: 'NowPlaying',
-      answer: nowPlaying
+      responseRecord: 'NowPlaying',
+      response: nowPlaying
     },
     'rest'
   ),
   reading(
     '/api/station/:station_id',
-    { id: 'getStationSummary', summary: 'A station', answerRecord: 'StationSummary', answer: summary },
+    { id: 'getStationSummary', summary: 'A station', responseRecord: 'StationSummary', response: summary },
     (state, { config }) => json(renderStation(state, config.BASE_URL))
   )
 ]

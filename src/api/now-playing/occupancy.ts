@@ -28,7 +28,7 @@ export const occupancyRoute = apiRoute('GET', '/api/station/:station_id/occupanc
   id: 'getOccupancy',
   tag: 'Listeners',
   summary: 'How many clients follow the station now, by transport, on all servers',
-  answer: occupancySchema,
+  response: occupancySchema,
   async handle(request, { redis }) {
     const nowMs = engineTimeMs()
     const { atMs, counts } = await readFollowers(redis, stationOf(request).id, nowMs)

@@ -33,7 +33,7 @@ const me = apiRoute('GET', '/api/frontend/account/me', 'any key', {
   id: 'getMe',
   tag: accountTag,
   summary: 'The user of the request',
-  answer: exactly({ ...userFields, avatar: avatarSchema }),
+  response: exactly({ ...userFields, avatar: avatarSchema }),
   handle: async (request, { reads: sql, config }) => {
     const user = await readUser(sql, userOf(request).id, request, config.BASE_URL)
     return json({ ...user, avatar: renderAvatar(config.BASE_URL) })
@@ -78,7 +78,7 @@ const permissions = apiRoute('GET', '/api/frontend/account/permissions', 'any ke
   id: 'getMyPermissions',
   tag: accountTag,
   summary: 'What the key or session of the request may read and write',
-  answer: exactly({ effective_permissions: effectivePermissionsSchema }),
+  response: exactly({ effective_permissions: effectivePermissionsSchema }),
   async handle({ caller }, { reads: sql }) {
     if (!caller?.key) throw new ApiError('forbidden')
     return json({ effective_permissions: await readEffectivePermissions(sql, caller.key) })
@@ -138,7 +138,7 @@ const twoFactor = apiRoute('GET', '/api/frontend/account/two-factor', 'any key',
   id: 'getMyTwoFactor',
   tag: accountTag,
   summary: 'Whether the user signs in with one-time passwords: never, there are passkeys instead',
-  answer: exactly({ two_factor_enabled: { type: 'boolean', const: false } }),
+  response: exactly({ two_factor_enabled: { type: 'boolean', const: false } }),
   handle: request => {
     userOf(request)
     return json({ two_factor_enabled: false })

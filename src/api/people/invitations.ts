@@ -115,7 +115,7 @@ const create = actionRoute('POST', '/api/admin/invitations', access, {
   tag,
   summary: 'Invite a person; only this response contains the link, which works once',
   body: bodySchema(fields),
-  answer: exactly({ link: { ...string, format: 'uri' }, invitation: record }),
+  response: exactly({ link: { ...string, format: 'uri' }, invitation: record }),
   errors: [409],
   prepare(request, { config }) {
     const values = parseBody(validator, request.body)
@@ -233,7 +233,7 @@ const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
   tag: accountTag,
   summary: 'What an invitation offers',
   body: bodySchema(openFields),
-  answer: exactly({ email: string, name: string, roles: arrayOf(string), expires_at: unixSeconds }),
+  response: exactly({ email: string, name: string, roles: arrayOf(string), expires_at: unixSeconds }),
   isSameOriginOnly: true,
   errors: [403, 404, 429],
   async handle(request, services) {
@@ -268,7 +268,7 @@ const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
   summary:
     'Start to create a passkey with which to accept an invitation, which can then be accepted with the same fields',
   body: bodySchema(personFields),
-  answer: { type: 'object' },
+  response: { type: 'object' },
   isSameOriginOnly: true,
   errors: [403, 404, 409, 429],
   async handle(request, services) {
@@ -294,7 +294,7 @@ const join = actionRoute('POST', '/api/frontend/account/join', 'public', {
   tag: accountTag,
   summary: 'Accept an invitation with a password, a passkey or both: sets the session cookie',
   body: bodySchema(joinFields),
-  answer: signedInSchema,
+  response: signedInSchema,
   isSameOriginOnly: true,
   headers: ['cookie'],
   errors: [403, 404, 409, 429],

@@ -24,7 +24,7 @@ const list = apiRoute('GET', path, 'any key', {
   id: 'listMyApiKeys',
   tag: accountTag,
   summary: "The user's own API keys",
-  answer: arrayOf(record),
+  response: arrayOf(record),
   async handle(request, { reads: sql, config }) {
     const rows = await sql<{ id: string }[]>`
       ${selectUserKeys(sql)} where u.id = ${userOf(request).id} order by k.id limit 1000`
@@ -36,7 +36,7 @@ const read = apiRoute('GET', `${onePath}/:id`, 'any key', {
   id: 'getMyApiKey',
   tag: accountTag,
   summary: "One of the user's own API keys",
-  answer: record,
+  response: record,
   async handle(request, { reads: sql, config }) {
     const row = await readUserKey(sql, request, userOf(request).id)
     return json(renderUserKey(row, config.BASE_URL + onePath))
@@ -48,7 +48,7 @@ const create = actionRoute('POST', path, 'any key', {
   tag: accountTag,
   summary: 'Create an API key that may always do what its user may do; only this response contains it',
   body: bodySchema(newUserKeyFields),
-  answer: exactly({ key: string, ...userKeyFields }),
+  response: exactly({ key: string, ...userKeyFields }),
   errors: [409],
   prepare(request, { config }) {
     const { id: userId } = signedInUser(request)

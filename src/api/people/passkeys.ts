@@ -148,7 +148,7 @@ const offerSignIn = apiRoute('POST', '/api/frontend/account/webauthn/login/optio
   id: 'offerPasskeySignIn',
   tag: accountTag,
   summary: 'Start to sign in with a passkey',
-  answer: anyOptions,
+  response: anyOptions,
   isSameOriginOnly: true,
   errors: [403, 429],
   async handle({ address }, { redis, config }) {
@@ -179,7 +179,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
   tag: accountTag,
   summary: 'Sign in with a passkey: sets the session cookie',
   body: bodySchema(signInFields),
-  answer: signedInSchema,
+  response: signedInSchema,
   isSameOriginOnly: true,
   headers: ['cookie'],
   errors: [403, 429],
@@ -236,7 +236,7 @@ const list = apiRoute('GET', '/api/frontend/account/passkeys', 'any key', {
   id: 'listPasskeys',
   tag: accountTag,
   summary: 'The passkeys of the user',
-  answer: arrayOf(passkeySchema),
+  response: arrayOf(passkeySchema),
   handle: async (request, { reads: sql, config }) =>
     json(await sql`${selectPasskeys(sql, config.BASE_URL)} where user_id = ${userOf(request).id} order by id`)
 })
@@ -245,7 +245,7 @@ const read = apiRoute('GET', `${path}/:id`, 'any key', {
   id: 'getPasskey',
   tag: accountTag,
   summary: 'A passkey of the user',
-  answer: passkeySchema,
+  response: passkeySchema,
   async handle(request, { reads: sql, config }) {
     const id = parseId(request.params['id'])
     const [row] =
@@ -261,7 +261,7 @@ const offer = apiRoute('GET', registerPath, 'any key', {
   id: 'offerPasskey',
   tag: accountTag,
   summary: 'Start to add a passkey',
-  answer: anyOptions,
+  response: anyOptions,
   errors: [409],
   changes: true,
   async handle(request, services) {

@@ -117,7 +117,7 @@ const list = listRoute('/api/admin/roles', access, {
   id: 'listRoles',
   tag,
   summary: 'All roles',
-  answerRecord: 'Role',
+  responseRecord: 'Role',
   record,
   sort: ['id', 'name'],
   open(query, _, { reads: sql, config }) {
@@ -180,8 +180,8 @@ const create = actionRoute('POST', '/api/admin/roles', access, {
   summary: 'Create a role',
   bodyRecord: 'Role',
   body: bodySchema(fields, { readOnly: computedFields }),
-  answerRecord: 'Role',
-  answer: record,
+  responseRecord: 'Role',
+  response: record,
   prepare(request, { config }) {
     const values = parseBody(roleValidator, request.body)
     return changePeople(async tx => {
@@ -199,8 +199,8 @@ const read = apiRoute('GET', '/api/admin/role/:id', access, {
   id: 'getRole',
   tag,
   summary: 'Read a role',
-  answerRecord: 'Role',
-  answer: record,
+  responseRecord: 'Role',
+  response: record,
   handle: async (request, { reads: sql, config }) =>
     json(renderRole(await readRole(sql, parseId(request.params['id'])), config.BASE_URL))
 })
@@ -266,7 +266,7 @@ const permissions = apiRoute('GET', '/api/admin/permissions', access, {
   id: 'listPermissions',
   tag,
   summary: 'All permissions, and what they allow',
-  answer: exactly({ global: arrayOf(permission), station: arrayOf(permission) }),
+  response: exactly({ global: arrayOf(permission), station: arrayOf(permission) }),
   handle: () => json({ global: globalPermissions.map(describe), station: stationPermissions.map(describe) })
 })
 

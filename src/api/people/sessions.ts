@@ -108,7 +108,7 @@ const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {
   id: 'listSessions',
   tag: accountTag,
   summary: 'Where the user is signed in',
-  answer: arrayOf(
+  response: arrayOf(
     exactly({
       id: int64,
       created_at: unixSeconds,
@@ -137,7 +137,7 @@ const signOut = apiRoute('DELETE', '/api/frontend/account/session', 'any key', {
   id: 'signOut',
   tag: accountTag,
   summary: 'Sign out: end the session of the request',
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   async handle(request, { sql, keys, config }) {
     const { sessionId } = signedInUser(request)
     await sql`delete from sessions where id = ${sessionId}`

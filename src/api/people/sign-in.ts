@@ -87,7 +87,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
   tag: accountTag,
   summary: 'Sign in with a password: sets the session cookie',
   body: bodySchema(fields),
-  answer: signedInSchema,
+  response: signedInSchema,
   isSameOriginOnly: true,
   headers: ['cookie'],
   errors: [403, 429],

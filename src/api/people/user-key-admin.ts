@@ -64,7 +64,7 @@ const read = apiRoute('GET', `${onePath}/:id`, access, {
   id: 'getUserApiKey',
   tag,
   summary: 'An API key of a user',
-  answer: record,
+  response: record,
   handle: async (request, { reads: sql, config }) =>
     json(renderUserKey(await readUserKey(sql, request, null), config.BASE_URL + onePath))
 })
@@ -94,7 +94,7 @@ const create = actionRoute('POST', path, access, {
   tag,
   summary: 'Create an API key for a user; only this response contains it',
   body: bodySchema(fields),
-  answer: exactly({ key: string, ...userKeyFields }),
+  response: exactly({ key: string, ...userKeyFields }),
   errors: [409],
   prepare(request, { config }) {
     const { user, ...values } = parseBody(validator, request.body)

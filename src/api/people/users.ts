@@ -105,7 +105,7 @@ const list = listRoute('/api/admin/users', access, {
   id: 'listUsers',
   tag,
   summary: 'All users',
-  answerRecord: 'User',
+  responseRecord: 'User',
   record,
   sort: ['id', 'email', 'name'],
   open(query, request, { reads: sql, config }) {
@@ -133,8 +133,8 @@ const create = actionRoute('POST', '/api/admin/users', access, {
   summary: 'Create a user with a password; to let the person choose one, create an invitation',
   bodyRecord: 'User',
   body: bodySchema(fields, { readOnly: computedFields }),
-  answerRecord: 'User',
-  answer: record,
+  responseRecord: 'User',
+  response: record,
   async prepare(request, { config }) {
     const values = parseBody(userValidator, request.body)
     const hash = await hashNewPassword(values)
@@ -193,8 +193,8 @@ const read = apiRoute('GET', '/api/admin/user/:id', access, {
   id: 'getUser',
   tag,
   summary: 'Read a user',
-  answerRecord: 'User',
-  answer: record,
+  responseRecord: 'User',
+  response: record,
   handle: async (request, { reads: sql, config }) =>
     json(await readUser(sql, parseId(request.params['id']), request, config.BASE_URL))
 })

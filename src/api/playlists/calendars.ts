@@ -44,7 +44,7 @@ const calendarRoute = ({ path, access, record, select, ...doc }: Calendar) =>
       start: momentSchema(`The start. Default: ${defaultDays} days before now.`),
       end: momentSchema(`The end, at most ${maxDays} days after the start; a day is included. Default: now.`)
     },
-    answer: arrayOf(calendarEventSchema),
+    response: arrayOf(calendarEventSchema),
     async handle(request, { reads: sql, config }) {
       const station = stationOf(request)
       const start = parseMoment(request.query, 'start')

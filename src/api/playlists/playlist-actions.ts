@@ -66,7 +66,7 @@ export const playlistAction = (
 ) =>
   apiRoute(method, `${path}/${name}`, 'manage station media', {
     tag: 'Playlists',
-    answer: ref('ActionResult'),
+    response: ref('ActionResult'),
     ...declared
   })
 

@@ -21,7 +21,7 @@ const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
   id: 'getPlaylistOrder',
   tag: 'Playlists',
   summary: 'The entries of a playlist in order; a song that is repeated has several',
-  answer: {
+  response: {
     type: 'array',
     items: exactly({
       spm_id: { ...int64, description: 'The id of the entry.' },

@@ -123,7 +123,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
   summary:
     'Append the songs of an M3U, M3U8, PLS or JSON list that the playlist has less often than the list; URLs are added without being fetched',
   body: importSchema,
-  answer: ref('PlaylistImport'),
+  response: ref('PlaylistImport'),
   textTypes: importTypes,
   maxBodyBytes: maxPlaylistBytes,
   maxBodyValues: 2 * maxPlaylistEntries,
@@ -218,7 +218,7 @@ const exportList = apiRoute(
     id: 'exportPlaylist',
     tag: 'Playlists',
     summary: 'The songs of a playlist as a file: m3u or pls',
-    answer: { type: 'string' },
+    response: { type: 'string' },
     contentTypes: ['audio/x-mpegurl', 'audio/x-scpls'],
     async handle(request, { reads: sql }) {
       const station = stationOf(request)

@@ -28,7 +28,7 @@ const readFolders = apiRoute('GET', `${playlistPath}/apply-to`, 'view station ma
   id: 'listPlaylistFolders',
   tag: 'Playlists',
   summary: `The folders whose songs may be added to the playlist, at most ${maxListed}`,
-  answer: exactly({
+  response: exactly({
     playlist: exactly({ id: int64, name: string }),
     directories: arrayOf(exactly({ path: string, name: string }))
   }),
@@ -148,7 +148,7 @@ const listAssigned = apiRoute('GET', `${playlistPath}/folders`, 'view station ma
   id: 'listFoldersOfPlaylist',
   tag: 'Playlists',
   summary: 'The folders that are assigned to the playlist',
-  answer: arrayOf(exactly({ id: int64, path: { ...string, description: 'Empty: the whole library.' } })),
+  response: arrayOf(exactly({ id: int64, path: { ...string, description: 'Empty: the whole library.' } })),
   async handle(request, { reads: sql }) {
     const { id } = await findPlaylist(sql, request)
     const folders = await sql<{ id: number; path: string }[]>`

@@ -27,7 +27,7 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
   tag: 'Playlists',
   summary: 'The songs that a playlist has left in its pass, in order',
   query: pageParameters,
-  answer: listSchema(playlistQueueSchema),
+  response: listSchema(playlistQueueSchema),
   errors: [409],
   async handle(request, { reads: sql, config }) {
     const { id: stationId } = stationOf(request)

@@ -13,8 +13,8 @@ import { parseBody, parseElements, queryFilters } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readSources } from './apply-unsaved.ts'
+import { scheduleSimulationSchema } from './render-simulation.ts'
 import { isDateOrEmpty } from './schedule-items.ts'
-import { scheduleSimulationSchema } from './simulation-answer.ts'
 import { runSimulationTask } from './simulation-task.ts'
 import {
   findIdProblems,
@@ -49,7 +49,7 @@ const periodQuery = queryFilters(periodFields)
 const path = '/api/station/:station_id/schedule/simulation'
 const declared = {
   tag: 'Schedule',
-  answer: scheduleSimulationSchema,
+  response: scheduleSimulationSchema,
   errors: [429, 503]
 } as const
 

@@ -26,8 +26,8 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
     now: { type: 'integer', description: 'Start of the range in Unix seconds; the default is now.' },
     rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number; default 100.' }
   },
-  answerRecord: 'ScheduleEntry',
-  answer: arrayOf(ref('ScheduleEntry')),
+  responseRecord: 'ScheduleEntry',
+  response: arrayOf(ref('ScheduleEntry')),
   errors: [429],
   needsAddress: true,
   async handle(request, services) {

@@ -4,7 +4,7 @@ import { findWarnings } from '../../model/autodj/simulation/warnings.ts'
 import { addDays } from '../../model/autodj/zone.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { applyUnsaved, type ChangedPlaylists, readSources } from './apply-unsaved.ts'
-import { renderSimulation } from './simulation-answer.ts'
+import { renderSimulation } from './render-simulation.ts'
 import type { UnsavedPlaylist } from './unsaved-playlists.ts'
 
 /** What to simulate. It can be sent to a thread. */

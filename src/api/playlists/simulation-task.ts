@@ -9,7 +9,7 @@ export interface SimulationTask extends SimulationRequest {
 /** What the thread does. `body` is null for an unknown station. */
 export interface SimulationThread {
   readonly task: SimulationTask
-  readonly answer: { readonly body: string | null } | { readonly failure: string }
+  readonly result: { readonly body: string | null } | { readonly failure: string }
 }
 
 /** Time limit of the simulated plays, without reading the station and measuring. */

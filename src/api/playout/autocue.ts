@@ -51,7 +51,7 @@ export const autocueRoute = apiRoute(
     tag: 'Playout',
     summary: 'Store the cue points that a playout has computed',
     body: bodySchema(fields),
-    answer: { type: 'boolean', const: true },
+    response: { type: 'boolean', const: true },
     async handle(request, services) {
       const { cache_key: cacheKey, data } = parseBody(validator, request.body)
       const { start_next: startNext = null, ...others } = data

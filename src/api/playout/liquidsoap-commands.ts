@@ -27,7 +27,7 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
     seen: 'The value of seen in the last response; empty after a start.',
     takes: `The commands beyond skip, interrupt and metadata that the script executes, comma-separated: ${announcedCommands.join(', ')}.`
   },
-  answer: exactly({
+  response: exactly({
     seen: string,
     commands: {
       type: 'array',
@@ -63,12 +63,12 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
   const endsAtMs = performance.now() + timeoutMs
   const renderEmpty = () => json({ seen: String(seen), commands: [] })
   return {
-    later: answer => {
+    later: respond => {
       let forget: (() => void) | null = null
       let isOver = false
       const finish = (work: () => Reply) => {
         isOver = true
-        answer(work)
+        respond(work)
       }
       const fail = (error: unknown) =>
         finish(() => {

@@ -16,7 +16,7 @@ const login = definePlayoutRoutes({
     password: 'The password.',
     address: 'The IP address of the streamer.'
   },
-  answer: {
+  response: {
     oneOf: [
       exactly({
         allow: { type: 'boolean', const: true },
@@ -40,7 +40,7 @@ const connected = definePlayoutRoutes({
   name: 'djon',
   summary: 'Report that a streamer went live; false if the streamer is unknown or not allowed',
   body: eventFields,
-  answer: { type: 'boolean' },
+  response: { type: 'boolean' },
   errors: [409],
   async handle({ station, body }, services) {
     const { user: username = '' } = body
@@ -57,7 +57,7 @@ const disconnected = definePlayoutRoutes({
   name: 'djoff',
   summary: 'Report that a streamer disconnected',
   body: eventFields,
-  answer: { type: 'boolean', const: true },
+  response: { type: 'boolean', const: true },
   async handle({ station, body }, services) {
     const { user: username = '' } = body
     const atMs = parseReportedTime(body['ago'], engineTimeMs())

@@ -23,7 +23,7 @@ const nextSong = definePlayoutRoutes({
   body: {
     last: 'The sq_id of the last song received; empty after a start. If it is absent, the engine estimates it.'
   },
-  answer: exactly({
+  response: exactly({
     uri: { type: 'string', description: 'Empty if the next song is a stream.' },
     sq_id: string,
     stream_url: string,
@@ -63,7 +63,7 @@ const feedback = definePlayoutRoutes({
     title: 'The title; without an artist, `Artist - Title`.',
     ago: 'Seconds since the start; the default is 0.'
   },
-  answer: { type: 'boolean', const: true },
+  response: { type: 'boolean', const: true },
   errors: [409],
   async handle({ station, body }, services) {
     const nowMs = engineTimeMs()
@@ -119,7 +119,7 @@ const scriptRoute = (
   apiRoute('GET', `/api/admin/station/:id/${path}`, 'administer stations', {
     ...doc,
     tag: 'Playout',
-    answer: { type: 'string' },
+    response: { type: 'string' },
     contentTypes: ['text/plain'],
     async handle({ params }, services) {
       const station = await readScriptStation(services, parseId(params['id']))

@@ -131,7 +131,7 @@ const reportListeners = apiRoute('PUT', '/api/station/:station_id/listeners', ac
     properties: reportProperties,
     examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
   },
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   writeLimit: 'reports',
   async handle(request, services) {
     await recordCounts(services, stationOf(request).id, toReport(parseBody(report, request.body)))
@@ -180,7 +180,7 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
     required: ['stations'],
     examples: [{ stations: [{ station: 1, total: 12 }] }]
   },
-  answer: listenersReportedSchema,
+  response: listenersReportedSchema,
   maxBodyBytes: 4 * 1_048_576,
   maxBodyValues: 100_000,
   writeLimit: 'reports',

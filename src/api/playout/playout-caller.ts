@@ -35,7 +35,7 @@ interface PlayoutAction {
   readonly summary: string
   /** Descriptions of the fields. */
   readonly body: Readonly<Record<string, string>>
-  readonly answer: JsonSchema
+  readonly response: JsonSchema
   readonly errors?: readonly number[]
   readonly handle: (call: PlayoutCall, services: ApiServices) => Promise<Reply>
 }
@@ -45,7 +45,7 @@ interface PlayoutAction {
  * require the station's playout key in `X-Liquidsoap-Api-Key`; API keys are not accepted.
  */
 export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
-  const { name, summary, body, answer, errors = [], handle } = action
+  const { name, summary, body, response, errors = [], handle } = action
   const properties = Object.fromEntries(
     Object.entries(body).map(([field, description]) => [field, { type: 'string', description }])
   )
@@ -58,7 +58,7 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
     apiRoute(method, `/api/internal/:station_id/liquidsoap/${name}`, 'playout key', {
       tag: 'Playout',
       summary,
-      answer,
+      response,
       errors,
       ...operation,
       handle: async (request, services) =>
@@ -123,7 +123,7 @@ export const playoutKeyRoute = actionRoute(
     id: 'replacePlayoutKey',
     tag: 'Playout',
     summary: 'Replace the key of the playout of a station; the former key is rejected',
-    answer: playoutKeySchema,
+    response: playoutKeySchema,
     prepare: request => async tx => {
       const { id } = stationOf(request)
       const key = randomBytes(24).toString('hex')

@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { audioAnswer, sendMediaFile } from '../library/file-content.ts'
+import { audioResponse, sendMediaFile } from '../library/file-content.ts'
 import { definePlayoutRoutes, parseRowId } from './playout-caller.ts'
 import type { LinkedSong } from './song-links.ts'
 
@@ -25,7 +25,7 @@ const locate = definePlayoutRoutes({
     uri: 'The path from nextsong.',
     as: '`link`: an address, also for a file on this machine. It is valid for 15 minutes.'
   },
-  answer: exactly({ uri: string, isTemp: { type: 'boolean', const: false } }),
+  response: exactly({ uri: string, isTemp: { type: 'boolean', const: false } }),
   async handle({ station, body, request }, services) {
     const { reads: sql, config } = services
     const path = (body['uri'] ?? '').replace(/^media:/, '')
@@ -65,7 +65,7 @@ const send = apiRoute('GET', '/api/internal/:station_id/song/:id', 'public', {
     until: { ...string, description: 'When the link expires, in Unix seconds.' },
     signature: { ...string, description: 'The signature of the link.' }
   },
-  ...audioAnswer,
+  ...audioResponse,
   async handle(request, services) {
     const { params, query } = request
     const song = {

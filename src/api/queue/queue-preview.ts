@@ -36,7 +36,7 @@ export const queuePreviewRoute = apiRoute(
       },
       rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
     },
-    answer: arrayOf(ref('PreviewItem')),
+    response: arrayOf(ref('PreviewItem')),
     async handle(request, services) {
       const station = stationOf(request)
       const hours = parseQueryInteger(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })

@@ -35,7 +35,7 @@ const list = listRoute(path, 'view station management', {
   id: 'listQueue',
   tag,
   summary: 'The songs that will play, in order',
-  answerRecord: 'QueueItem',
+  responseRecord: 'QueueItem',
   record: item,
   open(query, request, { reads: sql, config }) {
     const station = stationOf(request)
@@ -54,8 +54,8 @@ const read = apiRoute('GET', `${path}/:id`, 'view station management', {
   id: 'getQueueItem',
   tag,
   summary: 'Read a row of the queue',
-  answerRecord: 'QueueItem',
-  answer: item,
+  responseRecord: 'QueueItem',
+  response: item,
   async handle(request, { reads: sql, config }) {
     const station = stationOf(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
@@ -174,8 +174,8 @@ const add = stationActionRoute('POST', path, 'manage station broadcasting', {
   tag,
   summary: 'Add songs or a request to the queue, before the songs that the AutoDJ chose, in the order given',
   body: songsSchema,
-  answerRecord: 'QueueItem',
-  answer: { oneOf: [item, arrayOf(item)] },
+  responseRecord: 'QueueItem',
+  response: { oneOf: [item, arrayOf(item)] },
   prepare(request, { config, reads: sql }) {
     const station = stationOf(request)
     const body = parseBody(songs, request.body)

@@ -32,7 +32,7 @@ const list = listRoute(path, 'view station reports', {
   tag: 'Requests',
   summary: 'The requests of listeners, newest first',
   filters: filter.schemas,
-  answerRecord: 'SongRequest',
+  responseRecord: 'SongRequest',
   record: ref('SongRequest'),
   open(query, request, { reads: sql, config }) {
     const station = stationOf(request)

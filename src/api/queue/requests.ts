@@ -44,7 +44,7 @@ export const submitRoute = apiRoute('POST', '/api/station/:station_id/request/:m
   id: 'requestSong',
   tag: 'Requests',
   summary: 'Request a song; the AutoDJ plays it after the request delay of the station',
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [403, 409, 429],
   needsAddress: true,
   handle: requestSong

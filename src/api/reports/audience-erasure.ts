@@ -27,7 +27,7 @@ export const audienceErasureRoute = apiRoute(
       end: momentSchema('The end; a day is included. Default: now.'),
       ...options.schemas
     },
-    answer: actionSchema({
+    response: actionSchema({
       deleted: int64,
       is_complete: { ...boolean, description: 'Whether all are deleted. If not, repeat the request.' }
     }),

@@ -98,7 +98,7 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
   tag,
   summary: 'Sessions of listeners: their number, time and length, also by day',
   query: { ...periodParameters, ...options.schemas },
-  answer: exactly({
+  response: exactly({
     start: unixSeconds,
     end: unixSeconds,
     ...sessionFields,
@@ -188,7 +188,7 @@ const groupRoute = (name: string, { id, summary, fields }: GroupReport) =>
     tag,
     summary,
     query: { ...periodParameters, ...options.schemas },
-    answer: arrayOf(
+    response: arrayOf(
       exactly({
         ...Object.fromEntries(Object.keys(fields).map(field => [field, string])),
         ...sessionFields,
@@ -234,7 +234,7 @@ const byLength = apiRoute('GET', `${path}/by-listening-time`, 'view station repo
   tag,
   summary: 'Sessions of listeners by their length',
   query: { ...periodParameters, ...options.schemas },
-  answer: arrayOf(
+  response: arrayOf(
     exactly({
       from_seconds: { ...int64, description: 'Sessions longer than this, to the next one.' },
       ...sessionFields

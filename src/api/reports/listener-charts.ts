@@ -169,7 +169,7 @@ export const listenerChartsRoute = apiRoute(
     tag: 'History',
     summary: 'Listeners by day, day of the week and hour',
     query: { ...periodParameters, ...options.schemas },
-    answer: exactly({
+    response: exactly({
       daily: exactly({ metrics: arrayOf(line), alt: arrayOf(alternative) }),
       day_of_week: bars,
       hourly: exactly(

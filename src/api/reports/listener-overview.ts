@@ -35,7 +35,7 @@ const groupReport = ({ name, id, summary, fields, column, where, render }: Group
     tag: 'Listeners',
     summary,
     query: periodParameters,
-    answer: exactly({
+    response: exactly({
       all: arrayOf(exactly({ ...fields, listeners: int64, connected_seconds: int64 })),
       top_listeners: chartSchema,
       top_connected_time: chartSchema
@@ -128,7 +128,7 @@ const byListeningTime = apiRoute('GET', `${path}/by-listening-time`, 'view stati
   tag: 'Listeners',
   summary: `The length ${ofPeriod}`,
   query: periodParameters,
-  answer: exactly({ all: arrayOf(exactly({ label: string, value: int64 })), chart: chartSchema }),
+  response: exactly({ all: arrayOf(exactly({ label: string, value: int64 })), chart: chartSchema }),
   async handle(request, services) {
     const groups = await readLengthSums(request, services)
     const rows = lengthGroups.map(([, label], index) => ({ label, value: groups[index]?.sessions ?? 0 }))

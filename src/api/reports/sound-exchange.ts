@@ -74,7 +74,7 @@ export const soundExchangeRoute = apiRoute(
       end_date: momentSchema('The last day. Default: of the last month.'),
       ...options.schemas
     },
-    answer: { type: 'string' },
+    response: { type: 'string' },
     contentTypes: ['text/plain', 'text/csv'],
     async handle(request, { reads: sql, heavyReads }) {
       const station = stationOf(request)

@@ -71,7 +71,7 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
     'Copy a station with its settings, without passwords and without its history; web hooks are disabled',
   body: bodySchema(fields),
   errors: [409],
-  answer: actionSchema({ id: { ...int64, description: 'The id of the copy.' } }),
+  response: actionSchema({ id: { ...int64, description: 'The id of the copy.' } }),
   async handle(request, services) {
     const values = parseBody(validator, request.body)
     const chosen = new Set<Part>(values.clone)

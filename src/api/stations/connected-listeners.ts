@@ -78,8 +78,8 @@ const list = apiRoute('GET', path, 'view station reports', {
   tag,
   summary: 'Who listens now, as the streaming servers and the HLS log list them; longest connected first',
   query: { ...pageParameters, ...filter.schemas },
-  answerRecord: 'ConnectedListener',
-  answer: listSchema(connectedListenerSchema),
+  responseRecord: 'ConnectedListener',
+  response: listSchema(connectedListenerSchema),
   errors: [409],
   async handle(request, { connectedListeners, config }) {
     const station = stationOf(request)
@@ -127,7 +127,7 @@ const summary = apiRoute('GET', `${path}/summary`, 'view station reports', {
   id: 'summarizeConnectedListeners',
   tag,
   summary: 'How many listen now, by mount, program, system and time since they connected',
-  answer: listenerSummarySchema,
+  response: listenerSummarySchema,
   errors: [409],
   handle: async (request, { connectedListeners }) =>
     json(summarize(await connectedListeners(stationOf(request).id)))

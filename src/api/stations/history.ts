@@ -52,8 +52,8 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     end: momentSchema('Only plays that began then or earlier; a day is included.'),
     ...options.schemas
   },
-  answerRecord: 'DetailedPlay',
-  answer: listSchema({ anyOf: [ref('PlayedItem'), ref('DetailedPlay')] }),
+  responseRecord: 'DetailedPlay',
+  response: listSchema({ anyOf: [ref('PlayedItem'), ref('DetailedPlay')] }),
   hasCsv: true,
   handle: (request, services) => listPlays(request, services, documentedTable)
 })

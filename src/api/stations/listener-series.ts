@@ -90,7 +90,7 @@ export const listenerSeriesRoute = apiRoute(
       end: momentSchema('The end; a day is included. Default and maximum: now.'),
       ...options.schemas
     },
-    answer: ref('ListenerSeries'),
+    response: ref('ListenerSeries'),
     hasCsv: true,
     async handle(request, { reads: sql, heavyReads }) {
       const station = stationOf(request)

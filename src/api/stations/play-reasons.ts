@@ -36,7 +36,7 @@ export const playReasonsRoute = apiRoute(
     id: 'getPlayReasons',
     tag: 'History',
     summary: 'Why a song of the history was played',
-    answer: playReasonsSchema,
+    response: playReasonsSchema,
     async handle(request, { reads: sql }) {
       const [row] = await sql<ReasonsRow[]>`
         select h.id as sh_id, h.started_at_ms / 1000 as played_at, h.artist, h.title, h.playlist, h.streamer, h.is_request,

@@ -31,8 +31,8 @@ const profile = apiRoute('GET', path, 'view station management', {
   id: 'getStationProfile',
   tag,
   summary: 'The station, whether its services run, and what is scheduled within a day',
-  answerRecord: 'StationProfile',
-  answer: stationProfileSchema,
+  responseRecord: 'StationProfile',
+  response: stationProfileSchema,
   async handle(request, services) {
     const { id } = stationOf(request)
     const state = services.live.get(String(id))
@@ -86,8 +86,8 @@ const read = apiRoute('GET', `${path}/edit`, access, {
   id: 'getEditableProfile',
   tag,
   summary: 'The settings of the station that its managers may change',
-  answerRecord: 'EditableProfile',
-  answer: editableProfileSchema,
+  responseRecord: 'EditableProfile',
+  response: editableProfileSchema,
   async handle(request, services) {
     // The station is the record itself, not what the record belongs to.
     const record = await stationReads.read(services, request, null, stationOf(request).id)
@@ -101,7 +101,7 @@ const write = apiRoute('PUT', `${path}/edit`, access, {
   summary: 'Change settings of the station; fields that the body omits keep their values',
   bodyRecord: 'EditableProfile',
   body: bodySchema(editable, { isPartial: true }),
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   async handle(request, services) {
     await updateStation(services, request, stationOf(request).id, editableIn(request))
     return actionReply('Changes saved successfully.')

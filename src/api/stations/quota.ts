@@ -76,7 +76,7 @@ const media = apiRoute('GET', path, access, {
   id: 'getStationQuota',
   tag,
   summary: 'The use of the media storage',
-  answer: stationQuotaSchema,
+  response: stationQuotaSchema,
   handle: (request, services) => renderQuota(request, services, 'station_media')
 })
 
@@ -84,7 +84,7 @@ const ofType = apiRoute('GET', `${path}/:type`, access, {
   id: 'getStationQuotaOfType',
   tag,
   summary: `The use of a storage: ${storageReferences.map(([, type]) => type).join(', ')}`,
-  answer: stationQuotaSchema,
+  response: stationQuotaSchema,
   handle(request, services) {
     const found = storageReferences.find(([, type]) => type === request.params['type'])
     if (!found) throw new ApiError('not-found')

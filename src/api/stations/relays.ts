@@ -51,7 +51,7 @@ const read = apiRoute('GET', path, 'any key', {
   id: 'listRelayedStations',
   tag,
   summary: 'The stations that the key may relay, with their mounts; passwords are never shown',
-  answer: arrayOf(
+  response: arrayOf(
     exactly({
       id: int64,
       name: string,
@@ -151,7 +151,7 @@ const register = apiRoute('POST', path, 'any key', {
   summary:
     'Register a relay: the stations that the key may control get its streams as remotes, with its listeners',
   body: bodySchema(fields),
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   async handle(request, services) {
     const values = parseBody(validator, request.body)
     const { sql } = services

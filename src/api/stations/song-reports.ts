@@ -91,8 +91,8 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   summary:
     'Songs by plays and by listeners gained and lost, most played first; at most the newest 100,000 plays count',
   query: { ...listParameters(sums), ...periodParameters, ...options.schemas },
-  answerRecord: 'SongReport',
-  answer: listSchema(songReportSchema),
+  responseRecord: 'SongReport',
+  response: listSchema(songReportSchema),
   hasCsv: true,
   async handle(request, services) {
     const { reads: sql, heavyReads, config } = services
@@ -183,8 +183,8 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
   tag,
   summary: 'The plays that gained and lost the most listeners, and the songs played most',
   query: periodParameters,
-  answerRecord: 'BestAndWorst',
-  answer: bestAndWorstSchema,
+  responseRecord: 'BestAndWorst',
+  response: bestAndWorstSchema,
   async handle(request, services) {
     const { reads: sql, config } = services
     const station = stationOf(request)

@@ -16,7 +16,7 @@ export const storageChoicesRoute = apiRoute(
     id: 'listStorageChoices',
     tag: 'Stations',
     summary: 'The storage locations that a station may use, for each of its fields',
-    answer: exactly(Object.fromEntries(storageReferences.map(([field]) => [nameOf(field), options]))),
+    response: exactly(Object.fromEntries(storageReferences.map(([field]) => [nameOf(field), options]))),
     async handle(_, { reads: sql }) {
       const rows = await sql<(StoredLocation & { id: number; type: string })[]>`
       select id, type, ${recordColumns(sql)} from storage_locations order by id limit 10000`

@@ -26,7 +26,7 @@ export const broadcastRoute = listRoute(
     id: 'listBroadcasts',
     tag: 'Streamers',
     summary: 'The broadcasts of streamers, newest first',
-    answerRecord: 'Broadcast',
+    responseRecord: 'Broadcast',
     record: broadcastSchema,
     open(query, request, { reads: sql }) {
       const contains = containsText(sql, query.search)

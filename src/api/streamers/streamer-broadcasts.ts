@@ -77,7 +77,7 @@ const list = listRoute(`${path}/broadcasts`, access, {
   id: 'listStreamerBroadcasts',
   tag,
   summary: 'The broadcasts of a streamer, newest first',
-  answerRecord: 'StreamerBroadcast',
+  responseRecord: 'StreamerBroadcast',
   record: streamerBroadcastSchema,
   async open(_query, request, services) {
     const { reads: sql } = services
@@ -168,7 +168,7 @@ const download = apiRoute('GET', `${path}/broadcast/:broadcast_id/download`, acc
   id: 'downloadBroadcast',
   tag,
   summary: 'The recording of a broadcast; ranges are possible',
-  answer: { type: 'string', format: 'binary' },
+  response: { type: 'string', format: 'binary' },
   contentTypes: ['application/octet-stream'],
   errors: [404, 416, 501],
   headers: ['range'],
@@ -266,7 +266,7 @@ const batch = (method: 'PUT' | 'POST'): ApiRoute =>
     tag,
     summary: 'Delete broadcasts of a streamer that have ended, with their recordings',
     body: bodySchema(batchFields),
-    answer: batchResultSchema,
+    response: batchResultSchema,
     errors: [409],
     prepare(request, services) {
       const { rows } = parseBody(batchValidator, request.body)

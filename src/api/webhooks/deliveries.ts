@@ -101,7 +101,7 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
   id: 'getWebhookDelivery',
   tag,
   summary: 'Read a delivery of a web hook with all its attempts',
-  answer: deliveryLogSchema,
+  response: deliveryLogSchema,
   async handle(request, { reads: sql }) {
     const hook = await readHook(sql, request)
     const id = parseId(request.params['delivery_id'])

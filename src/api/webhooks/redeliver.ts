@@ -65,7 +65,7 @@ const redeliverRange = actionRoute('POST', `${path}/redeliver`, access, {
   tag,
   summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
   body: bodySchema(fields),
-  answer: redeliveredSchema,
+  response: redeliveredSchema,
   prepare(request, services) {
     const { since, until } = parseBody(redeliverRangeValidator, request.body)
     if (until < since) refuseField('until', 'out_of_range', 'must not be before since.')

@@ -41,7 +41,7 @@ const testLogRoute = (prefix: string, id: string): ApiRoute =>
     id,
     tag,
     summary: 'The log of the last test of a web hook within an hour; the last segment is webhook_test_<id>',
-    answer: logContentsSchema,
+    response: logContentsSchema,
     async handle(request, { reads: sql, redis }) {
       const { id: webhookId } = await readHook(sql, request)
       if (request.params['path'] !== testLogName(webhookId)) throw new ApiError('not-found')

@@ -56,7 +56,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
   id: 'testWebhook',
   tag,
   summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
-  answer: webhookTestSchema,
+  response: webhookTestSchema,
   errors: [503],
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
@@ -68,11 +68,11 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
     await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id, name: hook.name })
     const { parts, inFlight } = services.webhookTests
     return {
-      later: answer => {
+      later: respond => {
         const canceled = new AbortController()
         const cancel = () => canceled.abort()
         if (inFlight.has(hook.id)) {
-          answer(() => {
+          respond(() => {
             throw new ApiError('conflict', 'This web hook is being tested: try again later.')
           })
           return cancel
@@ -83,7 +83,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
         const stored = result.then(tested => storeTestLog(services, hook.id, tested))
         const finish = () => {
           inFlight.delete(hook.id)
-          if (!canceled.signal.aborted) answer(async () => json(await result))
+          if (!canceled.signal.aborted) respond(async () => json(await result))
         }
         void stored.then(finish, finish)
         return cancel

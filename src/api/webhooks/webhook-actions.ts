@@ -52,8 +52,8 @@ const clone = actionRoute('POST', `${path}/clone`, access, {
   id: 'cloneWebhook',
   tag,
   summary: 'Copy a web hook without its secrets; the copy is disabled',
-  answerRecord: webhooks.name,
-  answer: recordSchema(webhooks),
+  responseRecord: webhooks.name,
+  response: recordSchema(webhooks),
   status: 201,
   prepare(request, services) {
     const { secrets } = services
@@ -108,7 +108,7 @@ const rotate = actionRoute('POST', `${path}/rotate-secret`, access, {
   id: 'rotateWebhookSecret',
   tag,
   summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
-  answer: rotatedSecretSchema,
+  response: rotatedSecretSchema,
   prepare:
     (request, { secrets }) =>
     async tx => {

@@ -44,9 +44,9 @@ export function openClient(url: string, key: string, signal: AbortSignal) {
   }
 
   async function page(path: string, query: Readonly<Record<string, string>>, number: number) {
-    const answer = await get(path, { ...query, rowCount: String(pageRows), page: String(number) })
-    if (Array.isArray(answer)) return { rows: listOf(answer), pages: 1, total: answer.length }
-    const { rows, total_pages: pages, total } = objectOf(answer)
+    const response = await get(path, { ...query, rowCount: String(pageRows), page: String(number) })
+    if (Array.isArray(response)) return { rows: listOf(response), pages: 1, total: response.length }
+    const { rows, total_pages: pages, total } = objectOf(response)
     return { rows: listOf(rows), pages: numberOf(pages), total: numberOf(total) }
   }
 

@@ -51,7 +51,7 @@ const recording = v.object({
 
 type Recording = v.InferOutput<typeof recording>
 
-const searchAnswer = v.object({ recordings: v.array(v.unknown()) })
+const searchResponse = v.object({ recordings: v.array(v.unknown()) })
 
 /**
  * Returns the ids of the release groups of a song in a search result, the most suitable first: official
@@ -59,9 +59,9 @@ const searchAnswer = v.object({ recordings: v.array(v.unknown()) })
  * and title are those of the song count. Empty if there are none; null if the text is no search result.
  */
 export function parseReleaseGroups(text: string, song: SearchedSong): string[] | null {
-  const answer = v.safeParse(searchAnswer, parseJson(text))
-  if (!answer.success) return null
-  const releases = keepValid(recording, answer.output.recordings)
+  const response = v.safeParse(searchResponse, parseJson(text))
+  if (!response.success) return null
+  const releases = keepValid(recording, response.output.recordings)
     .filter(found => isSameSong(found, song))
     .flatMap(found => keepValid(release, found.releases))
     .toSorted((a, b) => rankRelease(a) - rankRelease(b) || compareDates(a.date, b.date))

@@ -15,7 +15,7 @@ export type WaveformResult = { readonly waveform: Waveform } | { readonly failur
 /** What the thread does. */
 export interface WaveformThread {
   readonly task: WaveformTask
-  readonly answer: WaveformResult
+  readonly result: WaveformResult
 }
 
 /** Ten hours of MP3 take about two minutes of CPU. */

@@ -13,7 +13,7 @@ interface AudioFileTask {
 /** What the thread does. */
 export interface AudioFileThread {
   readonly task: AudioFileTask
-  readonly answer: { readonly file: AudioFile } | { readonly failure: string }
+  readonly result: { readonly file: AudioFile } | { readonly failure: string }
 }
 
 /** Reading ends by itself after ten seconds; other files may be read before. */
@@ -29,14 +29,14 @@ const run = openSharedThread<AudioFileThread>('src/library/media/audio-file-thre
  * `UnusableFileError` for any problem of the file.
  */
 export async function readInThread(task: AudioFileTask): Promise<AudioFile> {
-  const answer = await run(task, timeoutMs).catch((error: unknown) => {
+  const result = await run(task, timeoutMs).catch((error: unknown) => {
     if (error instanceof DeadlineExceeded) throw new UnusableFileError('it takes too long to read')
     if (error instanceof ThreadLostError)
       throw new UnusableFileError('it cannot be read', { cause: error.cause })
     throw error
   })
-  if ('failure' in answer) throw new UnusableFileError(answer.failure)
-  const { cover, ...file } = answer.file
+  if ('failure' in result) throw new UnusableFileError(result.failure)
+  const { cover, ...file } = result.file
   // Buffers arrive as plain arrays of bytes.
   return { ...file, cover: cover && { ...cover, bytes: Buffer.from(cover.bytes) } }
 }

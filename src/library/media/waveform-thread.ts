@@ -1,6 +1,6 @@
 import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { codeOf } from '../../platform/runtime/errors.ts'
-import { answerTasks } from '../../platform/runtime/thread-tasks.ts'
+import { runTasks } from '../../platform/runtime/thread-tasks.ts'
 import { decodeAudio } from './decode-audio.ts'
 import type { WaveformResult, WaveformTask, WaveformThread } from './make-waveform.ts'
 import { openPeaks } from './peaks.ts'
@@ -27,4 +27,4 @@ function describeFailure(error: unknown): string {
   return `it cannot be read${codeOf(error) === '' ? '' : ` (${codeOf(error)})`}`
 }
 
-answerTasks<WaveformThread>(1, run)
+runTasks<WaveformThread>(1, run)

@@ -1,7 +1,7 @@
 import { constants, getPriority, setPriority } from 'node:os'
 
 import { openCache } from '../../platform/runtime/cache.ts'
-import { answerTasks } from '../../platform/runtime/thread-tasks.ts'
+import { runTasks } from '../../platform/runtime/thread-tasks.ts'
 import { StorageFault } from './fault.ts'
 import { FileExistsError, type FileStore } from './file-store.ts'
 import type { RemoteFileThread, RemoteFileValue, RemoteFileWork, RemoteLocation } from './remote-files.ts'
@@ -48,7 +48,7 @@ async function perform(store: FileStore, work: RemoteFileWork): Promise<RemoteFi
 const priority = constants.priority.PRIORITY_BELOW_NORMAL
 if (process.platform === 'linux' && getPriority(0) < priority) setPriority(0, priority)
 
-answerTasks<RemoteFileThread>(concurrency, async ({ location, work }) => {
+runTasks<RemoteFileThread>(concurrency, async ({ location, work }) => {
   try {
     return { value: await perform(await storeOf(location), work) }
   } catch (error) {

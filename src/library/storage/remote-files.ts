@@ -18,7 +18,7 @@ export type RemoteFileValue = StoredFile | Uint8Array | null
 /** What the thread does. */
 export interface RemoteFileThread {
   readonly task: { readonly location: RemoteLocation; readonly work: RemoteFileWork }
-  readonly answer:
+  readonly result:
     | { readonly value: RemoteFileValue }
     | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
     | { readonly exists: string }
@@ -36,16 +36,16 @@ const runInThread = openSharedThread<RemoteFileThread>('src/library/storage/remo
 })
 
 async function run(location: RemoteLocation, work: RemoteFileWork): Promise<RemoteFileValue> {
-  const answer = await runInThread({ location, work }, work.do === 'put' ? putTimeoutMs : timeoutMs).catch(
+  const result = await runInThread({ location, work }, work.do === 'put' ? putTimeoutMs : timeoutMs).catch(
     (error: unknown) => {
       if (error instanceof DeadlineExceeded) throw new StorageFault('timed_out')
       throw error instanceof ThreadLostError ? new StorageFault('unusable', 'thread') : error
     }
   )
-  if ('value' in answer) return answer.value
-  throw 'exists' in answer
-    ? new FileExistsError(answer.exists)
-    : new StorageFault(answer.fault.reason, answer.fault.code)
+  if ('value' in result) return result.value
+  throw 'exists' in result
+    ? new FileExistsError(result.exists)
+    : new StorageFault(result.fault.reason, result.fault.code)
 }
 
 const stored = (value: RemoteFileValue): StoredFile | null =>

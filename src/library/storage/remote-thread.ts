@@ -1,10 +1,10 @@
-import { answerTasks } from '../../platform/runtime/thread-tasks.ts'
+import { runTasks } from '../../platform/runtime/thread-tasks.ts'
 import { StorageFault } from './fault.ts'
 import { runHere, type StorageThread } from './tasks.ts'
 
 /* The thread that `tasks.ts` starts for each task. */
 
-answerTasks<StorageThread>(1, async task => {
+runTasks<StorageThread>(1, async task => {
   try {
     return { usage: await runHere(task, AbortSignal.timeout(task.timeoutMs)) }
   } catch (error) {

@@ -127,8 +127,8 @@ async function openSession(client: ssh2.Client, settings: SftpSettings): Promise
   await new Promise<void>((resolve, reject) => {
     client.on('ready', resolve)
     // Some servers ask for the password only interactively.
-    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, answer) => {
-      answer(prompts.map(() => password))
+    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
+      finish(prompts.map(() => password))
     })
     try {
       client.connect({

@@ -15,7 +15,7 @@ export interface StorageTask {
 /** What the thread in `remote-thread.ts` does. */
 export interface StorageThread {
   readonly task: StorageTask
-  readonly answer:
+  readonly result:
     | { readonly usage: Usage | null }
     | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
 }

@@ -46,9 +46,9 @@ export function serveStreams(
   type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest) => void
   const beginWithoutBody: Begin = (res, _req, kind, request) => open(res, kind, request, '')
 
-  const getEvents: RequestHandler = (res, req) => answer(res, req, 'sse', beginWithoutBody)
-  const postEvents: RequestHandler = (res, req) => answer(res, req, 'sse', beginWithBody)
-  const postLines: RequestHandler = (res, req) => answer(res, req, 'http_stream', beginWithBody)
+  const getEvents: RequestHandler = (res, req) => respond(res, req, 'sse', beginWithoutBody)
+  const postEvents: RequestHandler = (res, req) => respond(res, req, 'sse', beginWithBody)
+  const postLines: RequestHandler = (res, req) => respond(res, req, 'http_stream', beginWithBody)
   app.get(eventsPath, getEvents)
   app.post(eventsPath, postEvents)
   app.post(streamPath, postLines)
@@ -59,7 +59,7 @@ export function serveStreams(
   ])
 
   /** An exception in a handler would end the process. */
-  function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
+  function respond(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
     if (closeAmbiguous(res, req)) return
     const origin = req.getHeader('origin')
     try {

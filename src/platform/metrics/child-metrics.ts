@@ -17,7 +17,7 @@ interface MetricsRequest {
 }
 
 /** What a child answers; `metrics` null: they could not be collected. */
-interface MetricsAnswer {
+interface MetricsResponse {
   readonly type: 'metrics'
   readonly id: number
   readonly metrics: CollectedMetrics | null
@@ -27,16 +27,16 @@ const hasType = (message: unknown, type: string): boolean =>
   typeof message === 'object' && message !== null && 'type' in message && message.type === type
 
 const isRequest = (message: unknown): message is MetricsRequest => hasType(message, 'metrics-request')
-const isAnswer = (message: unknown): message is MetricsAnswer => hasType(message, 'metrics')
+const isMetricsResponse = (message: unknown): message is MetricsResponse => hasType(message, 'metrics')
 
 /** Answers the parent of this process. Returns the function that stops it. */
-export function answerParent(registry: Registry): () => Promise<void> {
+export function respondToParent(registry: Registry): () => Promise<void> {
   const onMessage = (message: unknown) => {
-    if (isRequest(message)) void answer(message)
+    if (isRequest(message)) void respond(message)
   }
-  async function answer({ id }: MetricsRequest): Promise<void> {
+  async function respond({ id }: MetricsRequest): Promise<void> {
     const metrics = await collectNumbers(registry).catch(() => null)
-    const reply: MetricsAnswer = { type: 'metrics', id, metrics }
+    const reply: MetricsResponse = { type: 'metrics', id, metrics }
     // The parent may have closed the channel.
     if (process.connected) process.send?.(reply, undefined, undefined, () => {})
   }
@@ -54,7 +54,7 @@ async function collectNumbers(registry: Registry): Promise<CollectedMetrics> {
 }
 
 /** Less than the timeout of a scrape. */
-const answerTimeoutMs = 3_000
+const responseTimeoutMs = 3_000
 
 /** What may only grow: Prometheus takes a smaller number for a restart, and would count the rest again. */
 const countersOf = (metrics: CollectedMetrics): CollectedMetrics =>
@@ -62,16 +62,16 @@ const countersOf = (metrics: CollectedMetrics): CollectedMetrics =>
   metrics.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
 
 /** The child processes whose metrics are merged. */
-export function openChildMetrics(timeoutMs = answerTimeoutMs) {
+export function openChildMetrics(timeoutMs = responseTimeoutMs) {
   /** With their last answer. */
   const children = new Map<ChildProcess, CollectedMetrics>()
   /** The counters of those that have exited. */
   const ended: CollectedMetrics[] = []
-  const pending = new Map<number, (metrics: MetricsAnswer['metrics']) => void>()
+  const pending = new Map<number, (metrics: MetricsResponse['metrics']) => void>()
   let lastId = 0
 
   /** Returns null if the child does not answer in time. */
-  async function ask(child: ChildProcess): Promise<MetricsAnswer['metrics']> {
+  async function ask(child: ChildProcess): Promise<MetricsResponse['metrics']> {
     const id = ++lastId
     let timer: NodeJS.Timeout | undefined
     try {
@@ -96,7 +96,7 @@ export function openChildMetrics(timeoutMs = answerTimeoutMs) {
         children.delete(child)
       })
       child.on('message', (message: unknown) => {
-        if (isAnswer(message)) pending.get(message.id)?.(message.metrics)
+        if (isMetricsResponse(message)) pending.get(message.id)?.(message.metrics)
       })
     },
     /**
@@ -106,28 +106,28 @@ export function openChildMetrics(timeoutMs = answerTimeoutMs) {
      */
     collect: async (): Promise<string> => {
       const asked = [...children.keys()]
-      const answers = await Promise.all(asked.map(async child => (child.connected ? ask(child) : null)))
+      const responses = await Promise.all(asked.map(async child => (child.connected ? ask(child) : null)))
       const known = asked.flatMap((child, index) => {
-        const answer = answers[index]
+        const response = responses[index]
         // It has exited meanwhile, and is among those.
         const last = children.get(child)
         if (!last) return []
-        if (!answer) return [countersOf(last)]
-        children.set(child, answer)
-        return [answer]
+        if (!response) return [countersOf(last)]
+        children.set(child, response)
+        return [response]
       })
       const sum = await AggregatorRegistry.aggregate(ended.splice(0)).getMetricsAsJSON()
       ended.unshift(sum)
       const merged = AggregatorRegistry.aggregate([...known, sum])
-      const answering = answers.filter(answer => answer !== null).length
+      const responding = responses.filter(response => response !== null).length
       const processes = new Gauge({
         name: 'cuewire_supervised_processes',
         help: 'Server and workers processes of this program by state; silent: no answer within three seconds.',
         labelNames: ['state'],
         registers: [merged]
       })
-      processes.set({ state: 'answering' }, answering)
-      processes.set({ state: 'silent' }, asked.length - answering)
+      processes.set({ state: 'answering' }, responding)
+      processes.set({ state: 'silent' }, asked.length - responding)
       return merged.metrics()
     }
   }

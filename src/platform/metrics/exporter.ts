@@ -4,7 +4,7 @@ import { isSupervised } from '../process/children.ts'
 import { assertPortIsFree } from '../process/ports.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
-import { answerParent } from './child-metrics.ts'
+import { respondToParent } from './child-metrics.ts'
 import { measureProcess } from './process.ts'
 import { registry } from './registry.ts'
 
@@ -25,7 +25,7 @@ type Close = () => Promise<void>
 export async function exportMetrics(kind: string, config: ExporterConfig, log: Logger): Promise<Close> {
   if (config.METRICS_PORT === undefined) return async () => {}
   measureProcess(kind)
-  if (isSupervised()) return answerParent(registry)
+  if (isSupervised()) return respondToParent(registry)
   return serveMetrics(() => registry.metrics(), config, log)
 }
 
@@ -49,7 +49,7 @@ export async function serveMetrics(
       collecting = null
     }))
 
-  async function answer(res: ServerResponse): Promise<void> {
+  async function respond(res: ServerResponse): Promise<void> {
     try {
       const text = await collectOnce()
       res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
@@ -66,7 +66,7 @@ export async function serveMetrics(
       res.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics.\n')
     else if (req.method !== 'GET' && req.method !== 'HEAD')
       res.writeHead(405, { Allow: 'GET, HEAD', 'Content-Type': 'text/plain' }).end('Only GET is allowed.\n')
-    else void answer(res)
+    else void respond(res)
   })
   server.maxConnections = maxConnections
   await new Promise<void>((resolve, reject) => {

@@ -32,9 +32,9 @@ export function openEngineTime() {
      * Adds a sample. Returns by how many milliseconds the time was off. It is corrected if that is more than
      * the possible error of both, or if the sample is more precise.
      */
-    addSample: ({ sentAtMs, answeredAtMs, timeMs: answerMs }: TimeSample): number => {
+    addSample: ({ sentAtMs, answeredAtMs, timeMs: serverMs }: TimeSample): number => {
       const errorMs = (answeredAtMs - sentAtMs) / 2 + roundingMs
-      const next = { baseMs: answerMs - (sentAtMs + answeredAtMs) / 2, errorMs, measuredAtMs: answeredAtMs }
+      const next = { baseMs: serverMs - (sentAtMs + answeredAtMs) / 2, errorMs, measuredAtMs: answeredAtMs }
       if (known === null) {
         known = next
         return 0

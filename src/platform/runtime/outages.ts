@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 
 import { withDeadline } from './deadline.ts'
 import { withJitter } from './repeat.ts'
-import { isAnswerOfRedis, reasonOf, type StoreName, unavailableStoreOf } from './store-errors.ts'
+import { isRedisErrorReply, reasonOf, type StoreName, unavailableStoreOf } from './store-errors.ts'
 
 const probeMs = 1_000
 const probeDeadlineMs = 5_000
@@ -51,7 +51,7 @@ export function openOutages(log: () => Pick<Logger, 'error' | 'info'>) {
   /** Notes an outage of a store that has a probe. Without one, each failure is logged by whoever meets it. */
   function begin(store: StoreName, error: unknown): void {
     if (outages.has(store) || !probes.has(store)) return
-    const isRefusal = isAnswerOfRedis(error)
+    const isRefusal = isRedisErrorReply(error)
     const outage = { sinceMs: performance.now(), isRefusal, failures: 0 }
     outages.set(store, outage)
     log().error(

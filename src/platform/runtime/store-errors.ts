@@ -37,7 +37,7 @@ const isLostRedis = (error: Error): boolean =>
  * that a new connection meets as well: full (OOM), cannot save (MISCONF), without permission (NOPERM).
  */
 export const needsNewConnection = (error: unknown): boolean =>
-  isAnswerOfRedis(error) &&
+  isRedisErrorReply(error) &&
   /(?:^|[ -])(?:READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|UNBLOCKED|NOAUTH) /.test(error.message)
 
 /**
@@ -47,16 +47,17 @@ export const needsNewConnection = (error: unknown): boolean =>
  */
 export const isRefusedByRedis = (error: unknown): boolean =>
   needsNewConnection(error) ||
-  (isAnswerOfRedis(error) && /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN|EXECABORT|WRONGPASS) /.test(error.message)) ||
+  (isRedisErrorReply(error) &&
+    /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN|EXECABORT|WRONGPASS) /.test(error.message)) ||
   (isDeniedByRedis(error) && /permissions to run |can't run this command/.test(error.message))
 
 /** Whether the user of Redis lacks a permission. In scripts, Redis 7.0 writes it in another way than later ones. */
 export const isDeniedByRedis = (error: unknown): error is Error =>
-  isAnswerOfRedis(error) &&
+  isRedisErrorReply(error) &&
   /(?:^|[ -])NOPERM |The user executing the script can't (?:run|access|publish) /.test(error.message)
 
 /** An answer of Redis itself, also one that a client of a cluster has received too often. */
-export const isAnswerOfRedis = (error: unknown): error is Error =>
+export const isRedisErrorReply = (error: unknown): error is Error =>
   error instanceof Error &&
   (error.name === 'ReplyError' || error.message.startsWith('Too many Cluster redirections'))
 

@@ -3,13 +3,13 @@ import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { builtFile } from '../process/program-files.ts'
 import { DeadlineExceeded, withAbortTimeout } from './deadline.ts'
 
-/** The tasks of a thread and their answers, which are cloned. */
+/** The tasks of a thread and their results, which are cloned. */
 export interface ThreadProtocol {
   readonly task: unknown
-  readonly answer: unknown
+  readonly result: unknown
 }
 
-/** A thread ended before it answered. */
+/** A thread ended before its task was done. */
 export class ThreadLostError extends Error {}
 
 interface ThreadOptions {
@@ -23,24 +23,24 @@ interface SharedThreadOptions extends ThreadOptions {
   readonly idleMs: number
 }
 
-interface Pending<Answer> {
-  readonly resolve: (answer: Answer) => void
+interface Pending<Result> {
+  readonly resolve: (result: Result) => void
   readonly reject: (error: Error) => void
 }
 
-/** Starts a thread of a file that is built from a module that calls `answerTasks`. */
+/** Starts a thread of a file that is built from a module that calls `runTasks`. */
 function startThread<Protocol extends ThreadProtocol>(
   file: string,
   { resourceLimits = {}, isQuiet = false }: ThreadOptions
 ) {
-  type Answer = Protocol['answer']
-  const pending = new Map<number, Pending<Answer>>()
+  type Result = Protocol['result']
+  const pending = new Map<number, Pending<Result>>()
   const worker = new Worker(builtFile(file), { resourceLimits, stdout: isQuiet, stderr: isQuiet })
   let lastId = 0
   let isLost = false
   // It keeps the process alive only while it has a task.
   worker.unref()
-  worker.on('message', ({ id, answer }: { id: number; answer: Answer }) => pending.get(id)?.resolve(answer))
+  worker.on('message', ({ id, result }: { id: number; result: Result }) => pending.get(id)?.resolve(result))
   const onEnd = (cause: unknown) => {
     isLost = true
     for (const { reject } of pending.values()) reject(new ThreadLostError('the thread ended', { cause }))
@@ -51,12 +51,12 @@ function startThread<Protocol extends ThreadProtocol>(
     isLost: () => isLost,
     isIdle: () => pending.size === 0,
     /** Throws a `ThreadLostError` if the thread ends, and the reason of the signal once it is aborted. */
-    run: async (task: Protocol['task'], signal: AbortSignal): Promise<Answer> => {
+    run: async (task: Protocol['task'], signal: AbortSignal): Promise<Result> => {
       const id = ++lastId
       const stop = () => pending.get(id)?.reject(signal.reason)
       worker.ref()
       try {
-        return await new Promise<Answer>((resolve, reject) => {
+        return await new Promise<Result>((resolve, reject) => {
           pending.set(id, { resolve, reject })
           if (signal.aborted) return stop()
           signal.addEventListener('abort', stop, { once: true })
@@ -79,7 +79,7 @@ function startThread<Protocol extends ThreadProtocol>(
 export function openSharedThread<Protocol extends ThreadProtocol>(
   file: string,
   { idleMs, ...options }: SharedThreadOptions
-): (task: Protocol['task'], timeoutMs: number) => Promise<Protocol['answer']> {
+): (task: Protocol['task'], timeoutMs: number) => Promise<Protocol['result']> {
   let thread: ReturnType<typeof startThread<Protocol>> | null = null
   let idleTimer: NodeJS.Timeout | undefined
 
@@ -111,7 +111,7 @@ export async function runInOwnThread<Protocol extends ThreadProtocol>(
   task: Protocol['task'],
   signal: AbortSignal,
   options: ThreadOptions = {}
-): Promise<Protocol['answer']> {
+): Promise<Protocol['result']> {
   signal.throwIfAborted()
   const thread = startThread<Protocol>(file, options)
   try {
@@ -121,10 +121,10 @@ export async function runInOwnThread<Protocol extends ThreadProtocol>(
   }
 }
 
-/** Answers the tasks of this thread, `concurrency` at a time. `answer` must not throw. */
-export function answerTasks<Protocol extends ThreadProtocol>(
+/** Runs the tasks of this thread, `concurrency` at a time. `run` must not throw. */
+export function runTasks<Protocol extends ThreadProtocol>(
   concurrency: number,
-  answer: (task: Protocol['task']) => Promise<Protocol['answer']>
+  run: (task: Protocol['task']) => Promise<Protocol['result']>
 ): void {
   const waiting: { id: number; task: Protocol['task'] }[] = []
   let running = 0
@@ -134,7 +134,7 @@ export function answerTasks<Protocol extends ThreadProtocol>(
     const next = waiting.shift()
     if (!next) return
     running += 1
-    parentPort?.postMessage({ id: next.id, answer: await answer(next.task) }, [])
+    parentPort?.postMessage({ id: next.id, result: await run(next.task) }, [])
     running -= 1
     void startWaiting()
   }

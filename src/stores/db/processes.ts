@@ -39,7 +39,7 @@ export interface Registration extends Processes {
 const heartbeatMs = 5_000
 /** A larger clock difference is reported. */
 const reportedFromMs = 1_000
-const answerMs = 4_000
+const heartbeatTimeoutMs = 4_000
 /** A process that was not seen for this long does not run. Other processes allow for 10 to 15. */
 const endedSeconds = 15
 const endMs = 1_000
@@ -87,12 +87,14 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
   }
 
   const beat = async () => {
-    const answer = await withDeadline(answerMs, 'registering the process', () => heartbeat(sql, id, self))
-    reportClock(answer.offMs)
-    reportNewer(answer.newest)
-    if (answer.schema !== schema)
-      log.info({ from: schema, to: answer.schema }, 'live states are written in another way from now on')
-    schema = answer.schema
+    const response = await withDeadline(heartbeatTimeoutMs, 'registering the process', () =>
+      heartbeat(sql, id, self)
+    )
+    reportClock(response.offMs)
+    reportNewer(response.newest)
+    if (response.schema !== schema)
+      log.info({ from: schema, to: response.schema }, 'live states are written in another way from now on')
+    schema = response.schema
   }
   // Outages are logged by the callers that need Postgres.
   let beating = Promise.resolve()

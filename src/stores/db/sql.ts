@@ -22,7 +22,7 @@ export interface SqlOptions {
 }
 
 /** How much longer than a statement's timeout its response is awaited. */
-const answerMarginSeconds = 1
+const responseMarginSeconds = 1
 /** Idle seconds before TCP keep-alive probes; ten probes, one per second. */
 const keepAliveSeconds = 3
 
@@ -45,7 +45,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
     }),
     max,
     ...(onQuery === undefined ? {} : { onquery: onQuery }),
-    answer_timeout: statementSeconds + answerMarginSeconds,
+    answer_timeout: statementSeconds + responseMarginSeconds,
     keep_alive: keepAliveSeconds,
     onnotice: () => {},
     onclose: () => void closedConnections.value++,

@@ -150,10 +150,10 @@ async function checkSentinels({ hosts, sentinel, ...url }: RedisUrl): Promise<vo
 }
 
 /** Opens a connection for one question. Throws the reason if it cannot be opened. */
-async function ask<Answer>(
+async function ask<Result>(
   options: ReturnType<typeof connectionOptions>,
-  question: (redis: Redis) => Promise<Answer>
-): Promise<Answer> {
+  question: (redis: Redis) => Promise<Result>
+): Promise<Result> {
   const redis = new Redis({ ...options, ...noRetries })
   // The first error is the reason. Pending commands only report that the connection is closed.
   let reason: unknown

@@ -39,21 +39,21 @@ function sendToShards(
   numbers: readonly number[],
   command: (pipeline: ChainableCommander, shard: number) => unknown
 ): Promise<unknown>[] {
-  const answers = new Map<number, Promise<unknown>>()
+  const responses = new Map<number, Promise<unknown>>()
   for (const group of groupByNode(redis, numbers)) {
     const pipeline = redis.pipeline()
     for (const shard of group) command(pipeline, shard)
     const results = pipeline.exec()
     for (const [index, shard] of group.entries()) {
-      const answer = results.then(all => {
+      const response = results.then(all => {
         const [error, value] = all?.[index] ?? [new Error('no answer')]
         if (error) throw error
         return value
       })
-      answers.set(shard, answer)
+      responses.set(shard, response)
     }
   }
-  return numbers.map(async shard => answers.get(shard))
+  return numbers.map(async shard => responses.get(shard))
 }
 
 /**
@@ -62,17 +62,17 @@ function sendToShards(
  */
 export function openSequenceReader(redis: RedisClient): (shard: number) => Promise<number> {
   let asked: number[] = []
-  let answers: Promise<readonly Promise<unknown>[]> | null = null
+  let responses: Promise<readonly Promise<unknown>[]> | null = null
 
   return async shard => {
     const index = asked.push(shard) - 1
-    answers ??= Promise.resolve().then(() => {
+    responses ??= Promise.resolve().then(() => {
       const numbers = asked
       asked = []
-      answers = null
+      responses = null
       return sendToShards(redis, numbers, (pipeline, each) => pipeline.get(sequenceKey(each)))
     })
-    return Number((await (await answers)[index]) ?? 0)
+    return Number((await (await responses)[index]) ?? 0)
   }
 }
 
@@ -137,14 +137,14 @@ export async function readPositionsOf(redis: RedisClient, stationIds: readonly n
   const byShard = new Map<number, number[]>()
   for (const id of stationIds) byShard.set(shardOf(id), [...(byShard.get(shardOf(id)) ?? []), id])
   const asked = [...byShard]
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     sendToShards(redis, [...byShard.keys()], (pipeline, shard) =>
       pipeline.hmget(positionsKey(shard), ...(byShard.get(shard) ?? []).map(String))
     )
   )
   const positions = new Map<number, string>()
   for (const [index, [, ids]] of asked.entries()) {
-    const texts: unknown = answers[index]
+    const texts: unknown = responses[index]
     for (const [at, id] of ids.entries()) {
       const text: unknown = Array.isArray(texts) ? texts[at] : null
       if (typeof text === 'string') positions.set(id, text)

@@ -2,7 +2,7 @@ import { refusedWritesSeconds } from '../../platform/metrics/redis.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import type { Outages } from '../../platform/runtime/outages.ts'
-import { isAnswerOfRedis, needsNewConnection, reasonOf } from '../../platform/runtime/store-errors.ts'
+import { isRedisErrorReply, needsNewConnection, reasonOf } from '../../platform/runtime/store-errors.ts'
 import type { RedisClient } from './connection.ts'
 import { probeWrites } from './shard-commands.ts'
 
@@ -41,7 +41,7 @@ export function watchWrites(
     if (fault === null) {
       writableAtMs = startedMs
       refusal = null
-    } else if (isAnswerOfRedis(fault)) noteRefusal(fault)
+    } else if (isRedisErrorReply(fault)) noteRefusal(fault)
   }
 
   function noteRefusal(fault: unknown): void {

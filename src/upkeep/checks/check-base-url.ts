@@ -57,7 +57,7 @@ export async function checkBaseUrl(baseUrl: string, identifier: string): Promise
   return ok('BASE_URL', `${baseUrl} answers, also WebSockets`)
 }
 
-interface Answer {
+interface ProbeResponse {
   readonly code: number
   readonly body: string
   /** The header X-Installation; empty without it. */
@@ -79,7 +79,7 @@ function toProblem(baseUrl: string, error: unknown): Finding {
   )
 }
 
-function request(url: string, headers: http.OutgoingHttpHeaders): Promise<Answer> {
+function request(url: string, headers: http.OutgoingHttpHeaders): Promise<ProbeResponse> {
   const { get } = url.startsWith('https:') ? https : http
   return new Promise((resolve, reject) => {
     const sent = get(url, {

@@ -114,7 +114,7 @@ async function checkStores(
       findings.push(...judgeProcesses(processes))
       findings.push(...(await checkPortsOfStarts(config, processes)))
     }
-    const usable = database.answers ? sql : null
+    const usable = database.responses ? sql : null
     if (usable !== null) findings.push(await checkClocks(usable, redis))
     findings.push(...(await checkBackupStorage(database.hasSchema ? sql : null, config)))
     const paths = usable === null ? [] : await readStoragePaths(usable)

@@ -16,7 +16,7 @@ import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 export interface DatabaseCheck {
   readonly findings: readonly Finding[]
   /** Whether Postgres answers. */
-  readonly answers: boolean
+  readonly responses: boolean
   /** Whether the schema is that of this release, so that its tables can be read. */
   readonly hasSchema: boolean
 }
@@ -27,7 +27,7 @@ export async function checkDatabase(sql: Sql, url: string, config: CheckedSettin
     await checkPostgres(url, postgresPlace(config))
   } catch (error) {
     const finding = problemOf('Postgres', error, 'start Postgres, or correct DATABASE_URL')
-    return { findings: [finding], answers: false, hasSchema: false }
+    return { findings: [finding], responses: false, hasSchema: false }
   }
   const findings: Finding[] = []
   try {
@@ -35,17 +35,17 @@ export async function checkDatabase(sql: Sql, url: string, config: CheckedSettin
     const schema = await checkSchema(sql)
     findings.push(...schema)
     if (schema.some(({ status }) => status === 'problem'))
-      return { findings, answers: true, hasSchema: false }
+      return { findings, responses: true, hasSchema: false }
     findings.push(
       ...(await checkConnections(sql, url)),
       await checkKey(sql, config),
       ...(await checkNames(sql)),
       ...(await checkImports(sql))
     )
-    return { findings, answers: true, hasSchema: true }
+    return { findings, responses: true, hasSchema: true }
   } catch (error) {
     findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
-    return { findings, answers: true, hasSchema: false }
+    return { findings, responses: true, hasSchema: false }
   }
 }
 

@@ -24,11 +24,11 @@ export async function raiseFailureAlerts(sql: Sql): Promise<number> {
     order by w.id limit ${maxAlerts}`
   let raised = 0
   for (const { id, name, station, sinceMs, status } of failing) {
-    const answer = status === 0 ? 'It does not respond' : `It last responded with status ${status}`
+    const response = status === 0 ? 'It does not respond' : `It last responded with status ${status}`
     const isNew = await raiseAlert(sql, {
       fact: `${prefix}${id}`,
       title: `A web hook fails: ${name}, ${station}`,
-      body: `No delivery has arrived since ${formatMinute(sinceMs)}. ${answer}. Deliveries are retried; the delivery log has the responses.`,
+      body: `No delivery has arrived since ${formatMinute(sinceMs)}. ${response}. Deliveries are retried; the delivery log has the responses.`,
       type: 'warning',
       source: 'webhooks'
     })

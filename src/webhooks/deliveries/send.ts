@@ -23,7 +23,7 @@ export interface SendDeps {
 }
 
 /** The part of a result that depends on the answer. */
-type Answer = Pick<AttemptResult, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
+type SendResult = Pick<AttemptResult, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
 
 const maxBytesRead = 65_536
 const maxCharactersStored = 1_024
@@ -31,7 +31,7 @@ const mailTimeoutMs = 10_000
 
 /**
  * Sends, and returns the result; faults of the receiver are part of it. `id` is the id of the event;
- * `secrets` are redacted in the stored answer. Rejects with the signal's reason if it is aborted.
+ * `secrets` are redacted in the stored response. Rejects with the signal's reason if it is aborted.
  */
 export async function sendRequest(
   sending: Exclude<DeliveryContent, { kind: 'nothing' }>,
@@ -41,26 +41,26 @@ export async function sendRequest(
 ): Promise<AttemptResult> {
   const startedAtMs = engineTimeMs()
   const startedAt = performance.now()
-  const answer =
+  const result =
     sending.kind === 'mail'
       ? await sendMail(sending.mail, id, deps)
       : await sendRequests(sending, secrets, deps)
-  const response = excerpt(answer.response)
-  return { ...answer, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
+  const response = excerpt(result.response)
+  return { ...result, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
 }
 
 async function sendRequests(
   sending: Extract<DeliveryContent, { kind: 'requests' | 'session' }>,
   secrets: readonly string[],
   deps: SendDeps
-): Promise<Answer> {
-  let last: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
+): Promise<SendResult> {
+  let last: SendResult = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
   let requests = sending.kind === 'requests' ? sending.requests : []
   if (sending.kind === 'session') {
-    const { body, ...answer } = await exchange(sending.open, secrets, deps)
-    if (answer.fault !== null) return answer
-    // The answer contains credentials, so it is not stored.
-    last = { ...answer, response: '' }
+    const { body, ...response } = await exchange(sending.open, secrets, deps)
+    if (response.fault !== null) return response
+    // The response contains credentials, so it is not stored.
+    last = { ...response, response: '' }
     try {
       requests = sending.requestsIn(body)
     } catch {
@@ -68,9 +68,9 @@ async function sendRequests(
     }
   }
   for (const request of requests) {
-    const { body: _body, ...answer } = await exchange(request, secrets, deps)
-    if (answer.fault !== null) return answer
-    last = answer
+    const { body: _body, ...response } = await exchange(request, secrets, deps)
+    if (response.fault !== null) return response
+    last = response
   }
   return last
 }
@@ -79,12 +79,12 @@ async function exchange(
   request: HookRequest,
   secrets: readonly string[],
   { allowed, signal, onRequest }: SendDeps
-): Promise<Answer & { readonly body: string }> {
+): Promise<SendResult & { readonly body: string }> {
   const { method, headers, redactedUrl: url } = request
   onRequest?.(request)
   const traceparent = currentTraceparent()
   try {
-    const answer = await guardedFetch(request.url, {
+    const response = await guardedFetch(request.url, {
       allowed,
       method,
       // A receiver that exports spans continues the trace; a header of the operator has precedence.
@@ -95,12 +95,12 @@ async function exchange(
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(signal === undefined ? {} : { signal })
     })
-    const { status } = answer
-    const body = decodeForeignText(answer.body, findCharset(answer.headers['content-type'] ?? ''))
+    const { status } = response
+    const body = decodeForeignText(response.body, findCharset(response.headers['content-type'] ?? ''))
     return {
       status,
       fault: status >= 200 && status < 300 ? null : 'http',
-      retryAfterMs: parseRetryAfter(status, answer.headers['retry-after'], engineTimeMs()),
+      retryAfterMs: parseRetryAfter(status, response.headers['retry-after'], engineTimeMs()),
       response: redactSecrets(body, [...secrets, ...secretValues(headers)]),
       url,
       body
@@ -129,18 +129,18 @@ const excerpt = (text: string) =>
     .slice(0, maxCharactersStored)
     .replace(/[\ud800-\udbff]$/, '')
 
-async function sendMail(message: Mail, id: string, { mailer }: SendDeps): Promise<Answer> {
-  if (mailer === null) return mailAnswer('config', 'No mail server is configured: SMTP_URL is not set.')
+async function sendMail(message: Mail, id: string, { mailer }: SendDeps): Promise<SendResult> {
+  if (mailer === null) return mailResult('config', 'No mail server is configured: SMTP_URL is not set.')
   try {
-    return mailAnswer(null, await mailer.send(message, id, mailTimeoutMs))
+    return mailResult(null, await mailer.send(message, id, mailTimeoutMs))
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const reply = 'response' in error && typeof error.response === 'string' ? error.response : error.message
-    return mailAnswer('mail', reply)
+    return mailResult('mail', reply)
   }
 }
 
-function mailAnswer(fault: DeliveryFaultReason | null, response: string): Answer {
+function mailResult(fault: DeliveryFaultReason | null, response: string): SendResult {
   const status = Number(/^\d{3}/.exec(response)?.[0] ?? 0)
   return { status, fault, retryAfterMs: null, response, url: 'mailto:' }
 }

@@ -41,8 +41,8 @@ export const bluesky = hookType({
     return {
       kind: 'session',
       open: jsonPost(`${service}/com.atproto.server.createSession`, { identifier: account, password }),
-      requestsIn: answer => {
-        const opened = v.safeParse(session, answer)
+      requestsIn: response => {
+        const opened = v.safeParse(session, response)
         if (!opened.success) throw new Error('the answer does not contain a session')
         const { did, accessJwt } = opened.output
         return posts.map(({ id, text }) => {

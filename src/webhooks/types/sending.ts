@@ -29,7 +29,7 @@ export type DeliveryContent =
   | {
       readonly kind: 'session'
       readonly open: HookRequest
-      readonly requestsIn: (answer: string) => readonly HookRequest[]
+      readonly requestsIn: (response: string) => readonly HookRequest[]
     }
   | { readonly kind: 'mail'; readonly mail: Mail }
   /** Nothing is to be sent; the reason is a sentence for operators. */

@@ -28,7 +28,7 @@ export async function startDocumentedServer(document: OpenApiDocument): Promise<
         response.writeHead(404).end()
         return
       }
-      const { type, content } = renderAnswer(found.operation, document, request.url ?? '')
+      const { type, content } = renderResponse(found.operation, document, request.url ?? '')
       response.writeHead(200, { 'Content-Type': type }).end(content)
     })
   })
@@ -44,10 +44,10 @@ export async function startDocumentedServer(document: OpenApiDocument): Promise<
   }
 }
 
-function renderAnswer({ answer }: Operation, document: OpenApiDocument, url: string) {
-  if (answer.type.startsWith('image/')) return { type: 'image/png', content: onePixel }
-  if (answer.type !== 'application/json') return { type: 'audio/mpeg', content: mp3() }
-  const sample = answer.schema === null ? {} : sampleOf(answer.schema, document, 'answer')
+function renderResponse({ response }: Operation, document: OpenApiDocument, url: string) {
+  if (response.type.startsWith('image/')) return { type: 'image/png', content: onePixel }
+  if (response.type !== 'application/json') return { type: 'audio/mpeg', content: mp3() }
+  const sample = response.schema === null ? {} : sampleOf(response.schema, document, 'answer')
   // Lists are pages if the client asks for them.
   const isPaged = Array.isArray(sample) && /[?&](per_page|page|rowCount)=/.test(url)
   const page = { page: 1, per_page: 25, total: 1, total_pages: 1, links: pageLinks, rows: sample }

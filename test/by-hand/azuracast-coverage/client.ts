@@ -16,7 +16,7 @@ export interface SendOptions {
 
 export type Send = (method: string, path: string, options?: SendOptions) => Promise<Received>
 
-const answerMs = 30_000
+const responseMs = 30_000
 const attempts = 20
 
 /**
@@ -32,7 +32,7 @@ export function openClient(baseUrl: string, apiKey: string): Send {
       const response = await fetch(url, {
         method,
         redirect: follows ? 'follow' : 'manual',
-        signal: AbortSignal.timeout(answerMs),
+        signal: AbortSignal.timeout(responseMs),
         headers: {
           Accept: 'application/json',
           ...(cookie === undefined
@@ -58,7 +58,7 @@ export function openClient(baseUrl: string, apiKey: string): Send {
 export async function signIn(baseUrl: string, email: string, password: string): Promise<string | undefined> {
   const response = await fetch(`${baseUrl}/api/frontend/account/session`, {
     method: 'POST',
-    signal: AbortSignal.timeout(answerMs),
+    signal: AbortSignal.timeout(responseMs),
     headers: { 'Content-Type': 'application/json', 'X-Requested-With': 'coverage' },
     body: JSON.stringify({ email, password })
   })

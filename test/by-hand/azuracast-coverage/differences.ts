@@ -1,4 +1,4 @@
-import type { Answer, OpenApiDocument, Operation, Schema } from './document.ts'
+import type { DocumentedResponse, OpenApiDocument, Operation, Schema } from './document.ts'
 
 /** Where AzuraCast 0.23.7 answers otherwise than its OpenAPI document says. Cuewire follows its code. */
 export interface Difference {
@@ -217,13 +217,13 @@ export function applyDifferences(document: OpenApiDocument): OpenApiDocument {
 
 function applyDifference(operation: Operation): Operation {
   const { schema, type, status, path } = differences[operation.id] ?? {}
-  const answer: Answer = {
-    ...operation.answer,
+  const response: DocumentedResponse = {
+    ...operation.response,
     ...(status === undefined ? {} : { status }),
     ...(schema === undefined ? {} : { schema, type: 'application/json' }),
     ...(type === undefined ? {} : { type, schema: null })
   }
-  return { ...operation, answer, path: path ?? operation.path }
+  return { ...operation, response, path: path ?? operation.path }
 }
 
 /** Replaces keys in a schema and in the parts of an `allOf`. */

@@ -17,11 +17,11 @@ export interface Operation {
   readonly tag: string
   readonly pathParameters: readonly string[]
   readonly body: { readonly type: string; readonly schema: Schema } | null
-  readonly answer: Answer
+  readonly response: DocumentedResponse
 }
 
 /** The answer of an operation if it succeeds. */
-export interface Answer {
+export interface DocumentedResponse {
   readonly status: number
   /** `application/json`, `image/*`, ...; empty without content. */
   readonly type: string
@@ -69,7 +69,7 @@ function readOperation(
     // Some operations declare other names than their path has.
     pathParameters: [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
     body: bodyType === '' ? null : { type: bodyType, schema: body.schema ?? {} },
-    answer: { status: Number(status), type, schema: content?.schema ?? null }
+    response: { status: Number(status), type, schema: content?.schema ?? null }
   }
 }
 

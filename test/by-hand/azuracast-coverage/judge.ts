@@ -1,7 +1,7 @@
 import addFormats from 'ajv-formats'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 
-import type { Answer, Json, OpenApiDocument, Schema } from './document.ts'
+import type { DocumentedResponse, Json, OpenApiDocument, Schema } from './document.ts'
 import { strictSchema } from './strict-schema.ts'
 
 /** What the server answered. */
@@ -41,16 +41,16 @@ export function openJudge({ schemas }: Pick<OpenApiDocument, 'schemas'>) {
     compiled.set(key, known)
     return known
   }
-  return (answer: Answer, received: Received): Verdict => {
+  return (response: DocumentedResponse, received: Received): Verdict => {
     if (received.status === 501) return { kind: 'out of scope' }
     if (received.status >= 400) return { kind: 'refused', problems: [describeRefusal(received)] }
-    if (received.status !== answer.status)
-      return against(`status ${received.status}, documented is ${answer.status}`)
-    if (answer.status >= 300) return { kind: 'valid' }
-    if (answer.type !== 'application/json') return judgeContent(answer, received)
+    if (received.status !== response.status)
+      return against(`status ${received.status}, documented is ${response.status}`)
+    if (response.status >= 300) return { kind: 'valid' }
+    if (response.type !== 'application/json') return judgeContent(response, received)
     if (received.json === undefined) return against(`${received.type || 'no content'}, not JSON`)
-    if (answer.schema === null) return { kind: 'valid' }
-    const validate = validatorOf(answer.schema)
+    if (response.schema === null) return { kind: 'valid' }
+    const validate = validatorOf(response.schema)
     if (validate(received.json)) {
       const isEmpty = Array.isArray(received.json) && received.json.length === 0
       return { kind: isEmpty ? 'empty' : 'valid' }
@@ -82,7 +82,7 @@ const pathIn = (instancePath: string, key?: string) =>
     .filter(part => !/^\d+$/.test(part))
     .join('.')
 
-function judgeContent({ type }: Answer, received: Received): Verdict {
+function judgeContent({ type }: DocumentedResponse, received: Received): Verdict {
   if (received.bytes === 0) return against('no content')
   const [group = ''] = type.split('/')
   const isWanted =

@@ -84,7 +84,7 @@ const hasRecord: Effect = async ({ send, path }) =>
 const hasNoRecord: Effect = async ({ send, path }) =>
   expectThat((await get(send, path))?.hasRecord === false, 'hasRecord is not false afterward')
 
-const answersImage: Effect = async ({ send, path }) => {
+const returnsImage: Effect = async ({ send, path }) => {
   const { status, type } = await send('GET', path)
   return expectThat(status === 200 && type.startsWith('image/'), `GET returns ${status} ${type}`)
 }
@@ -335,7 +335,7 @@ export const steps: Readonly<Record<string, Step>> = {
   getStationFileDownload: { query: { file: 'coverage/first.mp3' } },
   getPlayFile: { params: { id: 'file' } },
   getPlayFileSongId: { params: { song_id: 'media' } },
-  postMediaArt: { order: 15, body: picture, effect: answersImage },
+  postMediaArt: { order: 15, body: picture, effect: returnsImage },
   getMediaArt: {},
   // Before the file is deleted.
   deleteMediaArt: {
@@ -537,7 +537,7 @@ export const steps: Readonly<Record<string, Step>> = {
       return expectThat(status === 404, `GET returns ${status}`)
     }
   },
-  postStreamerArt: { order: 15, body: picture, effect: answersImage },
+  postStreamerArt: { order: 15, body: picture, effect: returnsImage },
   deleteStreamerArt: {
     effect: async ({ known, send }) => {
       const hasArt = (await get(send, `${station(known)}/streamer/${known['streamer']}`))?.has_custom_art

@@ -55,7 +55,8 @@ export async function runOperations(options: RunOptions): Promise<OperationResul
     const key = step.isPersonal && known['personKey'] !== undefined ? String(known['personKey']) : undefined
     // With an id that does not exist, the answer still says whether there is a route.
     const cookie = step.needsSession === true ? await session() : undefined
-    const follows = operation.answer.status < 300 && /^(image|application\/octet)/.test(operation.answer.type)
+    const follows =
+      operation.response.status < 300 && /^(image|application\/octet)/.test(operation.response.type)
     const received = await send(operation.method, path, { query: step.query, body, key, cookie, follows })
     const sent = body instanceof FormData ? 'form' : body
     const result = { operation, sent, received, effect: null }
@@ -63,7 +64,7 @@ export async function runOperations(options: RunOptions): Promise<OperationResul
     if (isAbsent) return { ...result, verdict: { kind: 'missing' } }
     if (unknown.length > 0 && received.status !== 501)
       return { ...result, verdict: { kind: 'not sent', problems: [`no ${unknown.join(', ')}`] } }
-    const verdict = judge(operation.answer, received)
+    const verdict = judge(operation.response, received)
     const hasSucceeded = received.status < 400
     if (hasSucceeded) step.after?.(known, received)
     const isWrite = operation.method !== 'GET' && hasSucceeded

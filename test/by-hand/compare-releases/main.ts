@@ -5,7 +5,7 @@
  *     git worktree add ../older v0.2.0 && (cd ../older && npm ci && npm run build)
  *     node scripts/run.mjs test/by-hand/compare-releases/main.ts ../older
  *
- * Times, random ids and keys are masked (`answers.ts`). Exits with 1 if there are differences that `intended` does not
+ * Times, random ids and keys are masked (`responses.ts`). Exits with 1 if there are differences that `intended` does not
  * list.
  */
 import { resolve } from 'node:path'
@@ -23,8 +23,8 @@ import { seedStations } from '../../support/stations.ts'
 import { openTempFolder } from '../../support/temp-folder.ts'
 import { waitFor } from '../../support/wait.ts'
 import { startWorkers } from '../../support/worker-process.ts'
-import { type ComparedAnswer, findDifferences } from './answers.ts'
 import { type Compare, compareOperations, compareReads, compareRecords } from './requests.ts'
+import { type ComparedResponse, findDifferences } from './responses.ts'
 
 const variables = { BASE_URL: 'https://radio.example.com', DEMO: 'off' }
 
@@ -63,8 +63,8 @@ async function seed(sql: Sql, { ask }: RunningServer): Promise<void> {
   await sql`update stations set short_name = 'station_' || id, enable_streamers = true`
   for (const { id } of stations) {
     const write = async (path: string, body: object) => {
-      const { status, body: answer } = await ask('POST', `/api/station/${id}${path}`, { body })
-      if (status !== 200) throw new Error(`${path}: ${JSON.stringify(answer)}`)
+      const { status, body: response } = await ask('POST', `/api/station/${id}${path}`, { body })
+      if (status !== 200) throw new Error(`${path}: ${JSON.stringify(response)}`)
     }
     await write('/streamers', { streamer_username: `wren_${id}`, display_name: 'Wren' })
     await write('/remotes', { name: 'Oslo', url: 'https://relay.example.com/main.mp3' })
@@ -132,13 +132,13 @@ const intended: readonly (readonly [RegExp, string])[] = [
 /** Limits are per second; what is made in the background takes a moment. */
 const attempts = 5
 const retryMs = 500
-const answerMs = 30_000
+const responseMs = 30_000
 
-async function answerOf({ baseUrl }: RunningServer, { method, path, body }: Parameters<Compare>[0]) {
+async function errorOf({ baseUrl }: RunningServer, { method, path, body }: Parameters<Compare>[0]) {
   for (let attempt = 1; ; attempt++) {
-    const answer = await askPlainly(baseUrl + path, {
+    const response = await askPlainly(baseUrl + path, {
       method,
-      signal: AbortSignal.timeout(answerMs),
+      signal: AbortSignal.timeout(responseMs),
       headers: {
         'X-API-Key': adminKey,
         'X-Forwarded-For': anyAddress(),
@@ -146,15 +146,15 @@ async function answerOf({ baseUrl }: RunningServer, { method, path, body }: Para
       },
       body: body === undefined ? undefined : JSON.stringify(body)
     })
-    if (attempt < attempts && (answer.status === 429 || answer.status === 202)) {
+    if (attempt < attempts && (response.status === 429 || response.status === 202)) {
       await wait(retryMs)
       continue
     }
-    const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as const)
-    const compared: ComparedAnswer = {
-      status: answer.status,
+    const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const)
+    const compared: ComparedResponse = {
+      status: response.status,
       headers: Object.fromEntries(headers),
-      body: answer.body.toString('latin1')
+      body: response.body.toString('latin1')
     }
     return compared
   }
@@ -185,13 +185,13 @@ async function main(olderFolder: string): Promise<number> {
     await untilOnline(older.server, 'the older release')
     await untilOnline(newer.server, 'this release')
 
-    let answers = 0
+    let responses = 0
     const kinds = new Map<string, string[]>()
     const reasons = new Map<string, number>()
     const ask = async (request: Parameters<Compare>[0]) => {
       const [before, after] = await Promise.all([
-        answerOf(older.server, request),
-        answerOf(newer.server, request)
+        errorOf(older.server, request),
+        errorOf(newer.server, request)
       ])
       return { before, differences: findDifferences(before, after) }
     }
@@ -199,7 +199,7 @@ async function main(olderFolder: string): Promise<number> {
       const { method, path } = request
       if (notCompared.test(path)) return null
       let { before, differences } = await ask(request)
-      answers += 1
+      responses += 1
       if (method === 'GET' && differences.length > 0) {
         // Changes are published a moment after they are written.
         await wait(retryMs)
@@ -227,7 +227,7 @@ async function main(olderFolder: string): Promise<number> {
     for (const [difference, calls] of kinds)
       print(`${difference}\n    ${calls.length} times: ${[...new Set(calls)].slice(0, 4).join('\n    ')}`)
     for (const [reason, count] of reasons) print(`intended, ${count} times: ${reason}`)
-    print(`${answers} answers compared, ${kinds.size} kinds of differences that are not intended`)
+    print(`${responses} answers compared, ${kinds.size} kinds of differences that are not intended`)
     return kinds.size === 0 ? 0 : 1
   } finally {
     await server.end()

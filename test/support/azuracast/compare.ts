@@ -24,7 +24,7 @@ interface ComparedType {
 }
 
 /** Compares the answers of a program with those that AzuraCast would make of its rows, value by value. */
-export async function compareAnswers(program: Program, world: World): Promise<Comparison> {
+export async function compareResponses(program: Program, world: World): Promise<Comparison> {
   const differences = new Map<string, string>()
   const types: ComparedType[] = []
   for (const type of recordTypes) {
@@ -54,10 +54,10 @@ async function compareList(
   differences: Map<string, string>
 ) {
   const { table } = type
-  const answers = new Map<string, Row>()
-  for (const answer of await readAll(program, list)) {
-    const record = type.toRecord?.(answer) ?? answer
-    answers.set(keyOf(type, record, type.id), record)
+  const responses = new Map<string, Row>()
+  for (const response of await readAll(program, list)) {
+    const record = type.toRecord?.(response) ?? response
+    responses.set(keyOf(type, record, type.id), record)
   }
   const note = (name: string, example: string) => {
     if (!differences.has(name)) differences.set(name, `${list.path}: ${example}`)
@@ -69,13 +69,13 @@ async function compareList(
     const key = keyOf(type, row)
     if (planned.has(key)) continue
     expected.push(key)
-    const answer = answers.get(key)
-    if (!answer) {
+    const response = responses.get(key)
+    if (!response) {
       note(`${table}: record left out`, JSON.stringify(row))
       continue
     }
     records += 1
-    for (const [name, ours, theirs] of pairValues(type, row, answer)) {
+    for (const [name, ours, theirs] of pairValues(type, row, response)) {
       values += 1
       if (ours === theirs) continue
       const suffix = isExplained(name, ours, theirs, row) ? '' : ': not as documented'
@@ -85,11 +85,11 @@ async function compareList(
   const known = new Set(expected)
   // When the AutoDJ has planned the last song of a pass, the next pass begins.
   const isNewPass = type.mayLackQueued && expected.length === 0
-  const others = [...answers.keys()].filter(key => !known.has(key) && !planned.has(key) && !isNewPass)
+  const others = [...responses.keys()].filter(key => !known.has(key) && !planned.has(key) && !isNewPass)
   if (others.length > 0 && !type.hasOthers) note(`${table}: other record`, others[0] ?? '')
   if (list.order !== undefined) {
-    const order = [...answers.keys()].filter(key => known.has(key))
-    const expectedOrder = expected.filter(key => answers.has(key))
+    const order = [...responses.keys()].filter(key => known.has(key))
+    const expectedOrder = expected.filter(key => responses.has(key))
     if (order.join() !== expectedOrder.join())
       note(`${table}: ${list.order}`, `${order.join()} instead of ${expectedOrder.join()}`)
   }
@@ -100,12 +100,12 @@ async function compareList(
 function* pairValues(
   { table, names, inside, innerTable = table, delays, keys, hidden }: RecordType,
   row: Row,
-  answer: Row
+  response: Row
 ): Generator<[name: string, ours: string, theirs: string]> {
   for (const [column, value] of Object.entries(row)) {
     const name = names?.[column] ?? column
     const holder = inside?.[column]
-    const owner = holder === undefined ? answer : toObject(answer[holder])
+    const owner = holder === undefined ? response : toObject(response[holder])
     const isComputed = column === 'display_name' && value === ''
     const isHidden =
       secrets.has(column) || hidden?.includes(column) || (column === 'id' && keys !== undefined)

@@ -40,7 +40,7 @@ export interface RecordType {
   /** Whether songs that the AutoDJ has planned or played since may be absent. */
   readonly mayLackQueued?: boolean
   /** Makes members of an answer comparable. */
-  readonly toRecord?: (answer: Row) => Row
+  readonly toRecord?: (response: Row) => Row
 }
 
 export const toObject = (value: unknown): Row =>

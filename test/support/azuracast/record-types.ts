@@ -208,7 +208,7 @@ export const recordTypes: readonly RecordType[] = [
         .find('user_has_role', 'user_id', row['id'])
         .map(({ role_id: id }) => firstOf(world, 'role', id)['name'])
     })),
-    toRecord: answer => ({ ...answer, roles: namesOf(answer['roles']) })
+    toRecord: response => ({ ...response, roles: namesOf(response['roles']) })
   },
   {
     table: 'role',
@@ -219,7 +219,7 @@ export const recordTypes: readonly RecordType[] = [
       ...row,
       permissions: permissionsOf(world, row)
     })),
-    toRecord: answer => ({ ...answer, permissions: flattenPermissions(answer['permissions']) })
+    toRecord: response => ({ ...response, permissions: flattenPermissions(response['permissions']) })
   },
   { table: 'relays', lists: ofInstallation('/api/admin/relays/list', 'relays') },
   { table: 'api_keys', lists: keyLists, hidden: ['verifier', 'user_id'] },
@@ -257,7 +257,7 @@ export const recordTypes: readonly RecordType[] = [
     ),
     innerTable: 'station_media',
     hidden: ['id'],
-    toRecord: answer => ({ ...answer, media_id: answer['id'] })
+    toRecord: response => ({ ...response, media_id: response['id'] })
   },
   {
     table: 'station_playlist_media',
@@ -283,9 +283,9 @@ export const recordTypes: readonly RecordType[] = [
       })),
     // AzuraCast answers another text of files than that of the column.
     hidden: ['text'],
-    toRecord: answer => ({
-      ...answer,
-      playlists: Object.values(toObject(answer['playlists'])).map(each => toObject(each)['id'])
+    toRecord: response => ({
+      ...response,
+      playlists: Object.values(toObject(response['playlists'])).map(each => toObject(each)['id'])
     })
   },
   { table: 'station_mounts', lists: ofStations('mounts', 'station_mounts') },
@@ -373,9 +373,9 @@ export const recordTypes: readonly RecordType[] = [
     innerTable: 'station_media',
     // The AutoDJ plans ahead.
     hasOthers: true,
-    toRecord: answer => ({
-      ...answer,
-      id: textOf(toObject(answer['links'])['self']).split('/').at(-1)
+    toRecord: response => ({
+      ...response,
+      id: textOf(toObject(response['links'])['self']).split('/').at(-1)
     })
   },
   { table: 'analytics', lists: chartLists },

@@ -14,12 +14,12 @@ const routes = apiRoutes.filter((route): route is ApiRoute => route.operation !=
 const declared = { records, operations, parts }
 
 function aRoute(operation: Pick<Operation, 'id'> & Partial<Operation>): ApiRoute {
-  const described = { tag: 'Any', summary: 'Any', answer: null, handle: () => json(null), ...operation }
+  const described = { tag: 'Any', summary: 'Any', response: null, handle: () => json(null), ...operation }
   return apiRoute('GET', `/api/${operation.id}`, 'public', described)
 }
 
 /** A route with a name that TypeScript would refuse. */
-const withRecord = (member: 'answerRecord' | 'bodyRecord', name: string): ApiRoute =>
+const withRecord = (member: 'responseRecord' | 'bodyRecord', name: string): ApiRoute =>
   aRoute({ id: 'getThing', ...Object.fromEntries([[member, name]]) })
 
 test('every record, operation and part that the dialect declares has a route, and the other way round', () => {
@@ -49,23 +49,23 @@ test.for([
 
 test('the start fails for a route with a record that the dialect does not declare, with its name', () => {
   const check = (route: ApiRoute) => assertDeclared([...routes, route], declared)
-  expect(() => check(withRecord('answerRecord', 'Playlst'))).toThrow('the record Playlst of a route')
+  expect(() => check(withRecord('responseRecord', 'Playlst'))).toThrow('the record Playlst of a route')
   expect(() => check(withRecord('bodyRecord', 'Streamr'))).toThrow('the record Streamr of a route')
 })
 
 test('a route without declared records is not translated, whatever its id and its schema', () => {
-  const route = aRoute({ id: 'editStation', answer: ref('QueueItem') })
+  const route = aRoute({ id: 'editStation', response: ref('QueueItem') })
   expect(translateRoute(route)).toBe(route)
   const { variants } = translateRoute({
     ...route,
-    operation: { ...route.operation, answerRecord: 'QueueItem' }
+    operation: { ...route.operation, responseRecord: 'QueueItem' }
   })
   expect(Object.keys(variants ?? {})).toEqual(['azuracast'])
 })
 
 test('each record whose schema differs is a schema of the document', async () => {
   const { components } = await describeApi(routes, 'http://localhost', azuracastSchemas)
-  const names = Object.entries(records).flatMap(([name, { answer }]) => (answer ? [name] : []))
+  const names = Object.entries(records).flatMap(([name, { response }]) => (response ? [name] : []))
   expect(names.filter(name => !Object.hasOwn(components.schemas, name))).toEqual([])
 })
 
@@ -83,7 +83,7 @@ test('the schema, the value and the place in bodies of a member follow from its 
   expect(await record.render?.([{ id: 7, url: '' }], context)).toEqual([
     { id: 7, url: null, station_id: 3, label: '#7', genre: 'any' }
   ])
-  expect(record.answer?.(exactly({ id: int64, url: string }))).toMatchObject({
+  expect(record.response?.(exactly({ id: int64, url: string }))).toMatchObject({
     properties: { id: int64, url: { type: ['string', 'null'] }, station_id: int64, label: string },
     required: ['id', 'url', 'station_id', 'label', 'genre']
   })

@@ -9,8 +9,8 @@ import { apiRoutes } from '../../../src/api/routes.ts'
 
 const routes = apiRoutes.filter((route): route is ApiRoute => route.operation !== undefined)
 
-function read(id: string, answer: ApiRoute['operation']['answer']): ApiRoute {
-  const operation = { id, tag: 'Any', summary: 'Any', answer, handle: () => json(null) }
+function read(id: string, response: ApiRoute['operation']['response']): ApiRoute {
+  const operation = { id, tag: 'Any', summary: 'Any', response, handle: () => json(null) }
   return apiRoute('GET', `/api/${id}`, 'public', operation)
 }
 

@@ -64,9 +64,9 @@ test('reads operations with references', () => {
   expect(document.operations[1]).toMatchObject({
     pathParameters: ['station_id'],
     body: { type: 'application/json' },
-    answer: { status: 200, type: 'application/json', schema: { $ref: '#/components/schemas/Song' } }
+    response: { status: 200, type: 'application/json', schema: { $ref: '#/components/schemas/Song' } }
   })
-  expect(art?.answer).toEqual({ status: 302, type: '', schema: null })
+  expect(art?.response).toEqual({ status: 302, type: '', schema: null })
 })
 
 test('makes a body of examples, parsed by their type, without keys that the server sets', () => {
@@ -84,7 +84,7 @@ describe('the verdict', () => {
   const judge = openJudge(document)
   const verdictOf = (json: unknown, status = 200) => {
     if (list === undefined) throw new Error('no operation')
-    return judge(list.answer, { status, type: 'application/json', bytes: 2, json })
+    return judge(list.response, { status, type: 'application/json', bytes: 2, json })
   }
   const partial = { ...song, kind: undefined, days: undefined }
 

@@ -24,8 +24,8 @@ const harbour = {
 }
 
 test('all streams of a server are parsed', () => {
-  const answer = { totalstreams: 2, activestreams: 1, streams: [harbour, { id: 2, streamstatus: 0 }] }
-  expect(parse(answer)).toEqual([
+  const response = { totalstreams: 2, activestreams: 1, streams: [harbour, { id: 2, streamstatus: 0 }] }
+  expect(parse(response)).toEqual([
     {
       path: '/main.mp3',
       id: 1,
@@ -83,13 +83,13 @@ describe('a title', () => {
 })
 
 test('listeners are identified by agent and forwarded address, or their own address', () => {
-  const answer = [
+  const response = [
     { hostname: '203.0.113.9', useragent: 'VLC/3.0', connecttime: '5', uid: '1', xff: '' },
     { hostname: '127.0.0.1', useragent: 'VLC/3.0', connecttime: '5', uid: '2', xff: '203.0.113.9' },
     { hostname: '127.0.0.1' }
   ]
   const vlc = { address: '203.0.113.9', userAgent: 'VLC/3.0', seconds: 5 }
-  expect(parseShoutcastListeners(Buffer.from(JSON.stringify(answer)))).toEqual([
+  expect(parseShoutcastListeners(Buffer.from(JSON.stringify(response)))).toEqual([
     vlc,
     vlc,
     { address: '127.0.0.1', userAgent: '', seconds: 0 }

@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 
-import type { GetMeAnswer } from '../api/answers.ts'
 import { callAction, callApi, currentKey, storeUser } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { GetMeAnswer } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
 import { signedInEvent } from '../shell/sign-in.ts'

@@ -1,8 +1,8 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { OpenInvitationAnswer } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi, storeKey } from '../api/call-api.ts'
+import type { OpenInvitationAnswer } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
 import { keepSession, openSession, signedInEvent } from '../shell/sign-in.ts'

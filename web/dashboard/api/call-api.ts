@@ -1,7 +1,7 @@
 import { serverUrl } from '../../elements/addresses.ts'
-import type { ActionResult } from './answers.ts'
 import { ApiError, parseApiError, toApiError } from './api-error.ts'
-import type { Answer, IsDocumented, Method } from './typed-answer.ts'
+import type { ActionResult } from './responses.ts'
+import type { ApiResponse, IsDocumented, Method } from './typed-response.ts'
 
 /** The server that served this page. */
 export const serverBaseUrl: URL = serverUrl(import.meta.url)
@@ -92,7 +92,7 @@ export async function callApi<By extends Method, Path extends string>(
   method: By,
   path: Path,
   ...options: IsDocumented<By, Path> extends true ? [options?: CallOptions] : [undocumented: never]
-): Promise<Answer<By, Path>>
+): Promise<ApiResponse<By, Path>>
 export async function callApi(method: Method, path: string, options?: CallOptions): Promise<unknown> {
   return requestJson(method, path, options)
 }

@@ -1,8 +1,8 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import type { GetMyPermissionsAnswer } from './answers.ts'
 import { toApiError } from './api-error.ts'
 import { callApi, currentCaller } from './call-api.ts'
+import type { GetMyPermissionsAnswer } from './responses.ts'
 
 /** What the dashboard shows or offers, and the permission of the key that this requires. */
 const requirements = {

@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { type ApiError, toApiError } from './api-error.ts'
 import { requestJson, sessionResumedEvent } from './call-api.ts'
-import type { Answer } from './typed-answer.ts'
+import type { ApiResponse } from './typed-response.ts'
 
 export interface PollOptions<Path extends string, Value> {
   /**
@@ -44,7 +44,7 @@ const freshMs = 2_000
  * attempt. After an error the last value stays; after a 403 polling stops until the path changes, or until
  * somebody signs in if the request was not signed in.
  */
-export function pollResource<Path extends string, Value = Answer<'GET', Path>>(
+export function pollResource<Path extends string, Value = ApiResponse<'GET', Path>>(
   host: ReactiveControllerHost,
   { intervalMs, initialValue = null, timeoutMs, ...options }: PollOptions<Path, Value>
 ): PolledResource<Value> {

@@ -1,6 +1,6 @@
 import { html } from 'lit'
 
-import type { GetHealthAnswer, GetQueuesAnswer } from '../api/answers.ts'
+import type { GetHealthAnswer, GetQueuesAnswer } from '../api/responses.ts'
 
 /** The state of the installation; without a key, only that of the live state is known. */
 export type InstallationHealth = Pick<GetHealthAnswer, 'live_state'> &

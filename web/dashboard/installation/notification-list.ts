@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import type { Notification } from '../api/answers.ts'
 import { callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { Notification } from '../api/responses.ts'
 import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'

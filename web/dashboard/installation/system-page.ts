@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 
-import type { StorageLocation } from '../api/answers.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { StorageLocation } from '../api/responses.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { InstallationChecks } from './installation-checks.ts'

@@ -1,6 +1,6 @@
 import { ApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
 import { splitBatch } from './batch-requests.ts'
 

@@ -1,4 +1,4 @@
-import type { FileRow } from '../api/answers.ts'
+import type { FileRow } from '../api/responses.ts'
 
 /** Identifies a row in a selection. */
 export const keyOf = ({ type, path }: FileRow) => `${type}:${path}`

@@ -1,6 +1,6 @@
-import type { FileRow } from '../api/answers.ts'
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { FileRow } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import type { RowPage } from './row-pages.ts'
 
 const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'mtime'] as const

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
 import { formatDuration } from '../../elements/time-text.ts'
-import type { FileRow } from '../api/answers.ts'
+import type { FileRow } from '../api/responses.ts'
 import { buttonView } from '../ui/controls.ts'
 import { nameOf, parentOf } from './library-row.ts'
 import type { LibraryQuery, SortColumn } from './library.ts'

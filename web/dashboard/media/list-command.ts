@@ -1,4 +1,4 @@
-import type { FileRow } from '../api/answers.ts'
+import type { FileRow } from '../api/responses.ts'
 import type { SortColumn } from './library.ts'
 import type { Selection } from './selection.ts'
 

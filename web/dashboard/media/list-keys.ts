@@ -1,4 +1,4 @@
-import type { FileRow } from '../api/answers.ts'
+import type { FileRow } from '../api/responses.ts'
 import { dispatchListCommand } from './list-command.ts'
 import type { ListSelection } from './list-selection.ts'
 import { moveFocus } from './selection.ts'

@@ -1,6 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import type { FileRow } from '../api/answers.ts'
+import type { FileRow } from '../api/responses.ts'
 import { notifyError } from '../ui/actions.ts'
 import { keyOf } from './library-row.ts'
 import { dispatchListCommand } from './list-command.ts'

@@ -1,9 +1,9 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import type { FileRow, Playlist } from '../api/answers.ts'
 import { ApiError, toApiError } from '../api/api-error.ts'
 import { callAction } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { FileRow, Playlist } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { type BatchAction, describeProgress, runBatch } from './batch-actions.ts'

@@ -1,8 +1,8 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { Playlist, StationFile } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
+import type { Playlist, StationFile } from '../api/responses.ts'
 import type { FieldLabel } from '../forms/field-problems.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { notify, openActionRunner } from '../ui/actions.ts'

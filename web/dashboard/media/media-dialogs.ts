@@ -1,6 +1,6 @@
 import { html, render } from 'lit'
 
-import type { Playlist } from '../api/answers.ts'
+import type { Playlist } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { defineElements, LightElement } from '../ui/light-element.ts'
 
@@ -56,9 +56,9 @@ async function askInDialog(options: DialogOptions): Promise<FormData | null> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'media-dialog-title')
-  let answer: FormData | null = null
+  let response: FormData | null = null
   const close = (entered: FormData | null) => {
-    answer = entered
+    response = entered
     dialog.close()
   }
   render(html`<dialog-form .options=${options} .close=${close}></dialog-form>`, dialog)
@@ -69,7 +69,7 @@ async function askInDialog(options: DialogOptions): Promise<FormData | null> {
   dialog.showModal()
   return new Promise(resolve => {
     dialog.addEventListener('close', () => {
-      resolve(answer)
+      resolve(response)
       dialog.remove()
     })
   })
@@ -123,8 +123,8 @@ export async function askPlaylists(playlists: readonly Playlist[]): Promise<numb
                 ><input type="checkbox" name="playlist" value=${id} /> <span dir="auto">${name}</span></label
               >`
           )}`
-  const answer = await askInDialog({ title: 'Add to playlists', verb: 'Add', content })
-  const ids = answer?.getAll('playlist').map(Number) ?? []
+  const response = await askInDialog({ title: 'Add to playlists', verb: 'Add', content })
+  const ids = response?.getAll('playlist').map(Number) ?? []
   return ids.length === 0 ? null : ids
 }
 

@@ -1,4 +1,4 @@
-import type { StationFile } from '../api/answers.ts'
+import type { StationFile } from '../api/responses.ts'
 
 /** The tags that are edited as a line of text. */
 export const tagTitles = {

@@ -2,7 +2,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
 
-import type { FileRow } from '../api/answers.ts'
+import type { FileRow } from '../api/responses.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { mediaLink } from '../ui/route.ts'
 import { nameOf } from './library-row.ts'

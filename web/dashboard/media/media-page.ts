@@ -1,7 +1,7 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { FileRow } from '../api/answers.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { FileRow } from '../api/responses.ts'
 import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { mediaLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'

@@ -30,8 +30,8 @@ export async function requestFile(path: string, { method = 'GET', body, signal }
       referrerPolicy: 'no-referrer'
     })
     if (response.ok) return response
-    const answer: unknown = await response.json().catch(() => null)
-    throw parseApiError(response.status, answer, response.headers.get('Retry-After'))
+    const problem: unknown = await response.json().catch(() => null)
+    throw parseApiError(response.status, problem, response.headers.get('Retry-After'))
   } catch (error) {
     throw toApiError(error)
   }

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { FileRow, Playlist } from '../api/answers.ts'
+import type { FileRow, Playlist } from '../api/responses.ts'
 import { buttonView } from '../ui/controls.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
 import { nameOf, parseFolders } from './library-row.ts'

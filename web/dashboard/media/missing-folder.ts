@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import { parseFolders } from './library-row.ts'
 
 /** A longer list of folders is not complete. */

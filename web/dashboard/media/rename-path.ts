@@ -1,6 +1,6 @@
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 
 const timeoutMs = 120_000
 /** Songs of a folder per request. */

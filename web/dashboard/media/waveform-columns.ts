@@ -1,4 +1,4 @@
-import type { GetWaveformAnswer } from '../api/answers.ts'
+import type { GetWaveformAnswer } from '../api/responses.ts'
 
 /** What is drawn of a waveform. */
 export type Waveform = Omit<GetWaveformAnswer, 'version' | 'channels'>

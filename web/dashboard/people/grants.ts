@@ -1,8 +1,8 @@
 import { html } from 'lit'
 
-import type { Role, StationSummary } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import type { Role, StationSummary } from '../api/responses.ts'
 import { choicesView } from '../forms/choices-view.ts'
 import type { PermissionPreset } from './permission-choices.ts'
 

@@ -1,8 +1,8 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { Invitation } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { Invitation } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
 import { openActionRunner } from '../ui/actions.ts'

@@ -1,7 +1,7 @@
 import { html } from 'lit'
 
-import type { ListPermissionsAnswer, Role } from '../api/answers.ts'
 import { callApi } from '../api/call-api.ts'
+import type { ListPermissionsAnswer, Role } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
 import { buttonView } from '../ui/controls.ts'

@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
-import type { Role } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { Role } from '../api/responses.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'

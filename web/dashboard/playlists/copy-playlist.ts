@@ -1,6 +1,6 @@
-import type { Playlist } from '../api/answers.ts'
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { Playlist } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 
 /** Copies a playlist, disabled, with its songs. */
 export async function copyPlaylist(stationPath: StationPath, playlist: Playlist): Promise<string> {

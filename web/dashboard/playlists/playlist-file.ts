@@ -1,5 +1,5 @@
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 
 export interface ImportResult {
   readonly message: string

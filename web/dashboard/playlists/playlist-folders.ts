@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 
-import type { ListFoldersOfPlaylistAnswer } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { ListFoldersOfPlaylistAnswer } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'

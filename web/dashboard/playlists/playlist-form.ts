@@ -1,8 +1,8 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { Playlist } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import type { Playlist } from '../api/responses.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { fieldView } from '../forms/field-view.ts'
 import { openForm } from '../forms/form-controller.ts'

@@ -1,7 +1,7 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { Playlist } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
+import type { Playlist } from '../api/responses.ts'
 import { describeFrequency, formatSchedule } from '../schedule/schedule-text.ts'
 import { watchSimulation } from '../schedule/simulation.ts'
 import { openActionRunner } from '../ui/actions.ts'

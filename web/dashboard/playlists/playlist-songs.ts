@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import type { GetPlaylistOrderAnswer } from '../api/answers.ts'
 import { callAction, callApi, downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { GetPlaylistOrderAnswer } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
 import { moveElement } from '../queue/row-order.ts'

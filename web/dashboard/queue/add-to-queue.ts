@@ -1,5 +1,5 @@
-import type { QueueItem } from '../api/answers.ts'
 import { requestJson } from '../api/call-api.ts'
+import type { QueueItem } from '../api/responses.ts'
 import { isolateBidi } from '../ui/text.ts'
 import type { ZoneClock } from '../ui/time.ts'
 

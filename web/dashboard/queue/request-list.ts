@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
-import type { SongRequest } from '../api/answers.ts'
 import { callAction } from '../api/call-api.ts'
+import type { SongRequest } from '../api/responses.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'

@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import { notifyError } from '../ui/actions.ts'
 import { moveElement, type MovableRow } from './row-order.ts'
 

@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 
 import { formatDuration } from '../../elements/time-text.ts'
-import type { StationFile } from '../api/answers.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { StationFile } from '../api/responses.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'

@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit'
 
+import { downloadFile } from '../api/call-api.ts'
 import type {
   ReportAudienceAnswer,
   ReportAudienceByClientAnswer,
   ReportAudienceByCountryAnswer,
   ReportAudienceByListeningTimeAnswer,
   ReportAudienceByMountAnswer
-} from '../api/answers.ts'
-import { downloadFile } from '../api/call-api.ts'
+} from '../api/responses.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'

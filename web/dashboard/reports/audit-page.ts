@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
-import type { AuditEntry } from '../api/answers.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { AuditEntry } from '../api/responses.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'

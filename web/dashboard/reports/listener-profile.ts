@@ -1,4 +1,4 @@
-import type { ListenerSeries } from '../api/answers.ts'
+import type { ListenerSeries } from '../api/responses.ts'
 
 /** The listeners of a day, an hour of the day or a weekday. */
 export interface ListenerGroup {

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { ConnectedListener, ListenerSummary } from '../api/answers.ts'
+import type { ConnectedListener, ListenerSummary } from '../api/responses.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { pagingView } from '../ui/paging.ts'

@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 
-import type { DetailedPlay } from '../api/answers.ts'
 import { downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { DetailedPlay } from '../api/responses.ts'
 import { describeSource, isDetailed } from '../station/play-source.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'

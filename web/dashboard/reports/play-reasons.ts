@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { PlayReasons as PlayReasonsAnswer } from '../api/answers.ts'
+import type { PlayReasons as PlayReasonsAnswer } from '../api/responses.ts'
 import { describeReasons } from '../queue/queue-reasons.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
-import type { SongReport as SongReportRow } from '../api/answers.ts'
 import { downloadFile } from '../api/call-api.ts'
+import type { SongReport as SongReportRow } from '../api/responses.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'

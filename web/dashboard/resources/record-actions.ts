@@ -59,13 +59,13 @@ export async function saveRecord(
   const path =
     record === null ? fillPath(paths.list, station) : fillPath(paths.one, station, idOf(resource, record))
   const method = record === null ? 'POST' : 'PUT'
-  const answer = await requestJson<ApiRecord>(method, path, { body: request })
+  const response = await requestJson<ApiRecord>(method, path, { body: request })
   await refresh()
-  const secret = record === null ? findSecret?.(answer) : null
+  const secret = record === null ? findSecret?.(response) : null
   if (secret) openSecretDialog(...secret)
   const done = record === null ? `${noun.charAt(0).toUpperCase()}${noun.slice(1)} created.` : 'Saved.'
   if (!secret) notify(host, { text: done, isError: false })
-  if (record === null) onCreated?.(answer)
+  if (record === null) onCreated?.(response)
 }
 
 /** Deletes a record after the operator has confirmed what is lost. */

@@ -73,8 +73,8 @@ export async function loadRecord(
   id: string,
   options: CallOptions = {}
 ): Promise<ApiRecord> {
-  const answer = await requestJson<ApiRecord>('GET', fillPath(paths.one, station, id), options)
-  return recordKey === undefined ? answer : Object(answer[recordKey])
+  const response = await requestJson<ApiRecord>('GET', fillPath(paths.one, station, id), options)
+  return recordKey === undefined ? response : Object(response[recordKey])
 }
 
 /** Loads the description of the fields, and returns the selection for a form. */

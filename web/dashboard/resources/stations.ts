@@ -1,6 +1,6 @@
-import type { StorageLocation } from '../api/answers.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import type { StorageLocation } from '../api/responses.ts'
 import type { FormField } from '../forms/form-field.ts'
 import { formatCount } from '../ui/text.ts'
 import { countRecords, type ResourceView, textOf } from './resource.ts'

@@ -1,7 +1,7 @@
-import type { Playlist, Streamer } from '../api/answers.ts'
 import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { Playlist, Streamer } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import type { ScheduleItem } from './schedule-item.ts'
 
 /** A playlist or streamer with a schedule. */

@@ -1,4 +1,4 @@
-import type { Playlist } from '../api/answers.ts'
+import type { Playlist } from '../api/responses.ts'
 import { addDays, minutesPerDay } from './week.ts'
 
 /** A schedule item of the API: times as HHMM numbers, ISO days (empty: every day), dates or ''. */

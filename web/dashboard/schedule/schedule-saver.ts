@@ -1,5 +1,5 @@
 import { ApiError, toApiError } from '../api/api-error.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import type { Form } from '../forms/form-controller.ts'
 import { chooseAction, confirmAction, notify } from '../ui/actions.ts'
 import { describeDuration, formatCount, isolateBidi } from '../ui/text.ts'
@@ -29,13 +29,13 @@ export function openScheduleSaver(
     const stored = await loadOwners(path(), Object.keys(sent))
     const changed = form.listConflicts(schedulesOf(stored))
     if (changed.length > 0) {
-      const answer = await askAboutChanged(changed.map(form.labelOf))
-      if (answer === loadVerb) {
+      const response = await askAboutChanged(changed.map(form.labelOf))
+      if (response === loadVerb) {
         await refresh()
         form.forget(changed)
         if (changed.includes(ownerKeyOf(editor.selected))) editor.select('')
       }
-      if (answer !== saveVerb) return null
+      if (response !== saveVerb) return null
     }
     const foreseen = simulation()
     // A simulation takes seconds. Saving does not wait for one.

@@ -1,4 +1,4 @@
-import type { Playlist } from '../api/answers.ts'
+import type { Playlist } from '../api/responses.ts'
 import { formatMinuteOfDay } from '../ui/time.ts'
 import type { ScheduleItem } from './schedule-item.ts'
 

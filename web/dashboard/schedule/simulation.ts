@@ -1,9 +1,9 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import type { ScheduleSimulation } from '../api/answers.ts'
 import { type ApiError, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { ScheduleSimulation } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 
 export type Simulation = ScheduleSimulation
 export type SimulationNote = Pick<

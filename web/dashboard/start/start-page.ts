@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 
-import type { Station } from '../api/answers.ts'
 import { callAction, callApi, serverBaseUrl } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { Station } from '../api/responses.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
 import { MediaUpload } from '../media/upload/media-upload.ts'
 import { playoutView } from '../resources/playout-setup.ts'

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { Poll } from '../api/answers.ts'
+import type { Poll } from '../api/responses.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'

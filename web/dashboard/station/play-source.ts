@@ -1,5 +1,5 @@
 import type { NowPlaying } from '../../client/interface.ts'
-import type { DetailedPlay, PlayedItem } from '../api/answers.ts'
+import type { DetailedPlay, PlayedItem } from '../api/responses.ts'
 import { isolateBidi } from '../ui/text.ts'
 
 interface PlaySource {

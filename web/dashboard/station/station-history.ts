@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { DetailedPlay } from '../api/answers.ts'
+import type { DetailedPlay } from '../api/responses.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'

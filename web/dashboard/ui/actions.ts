@@ -95,7 +95,7 @@ export function chooseAction({ title, text, verbs }: ChoiceOptions, signal?: Abo
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'confirm-title')
-  const close = (answer: string) => () => dialog.close(answer)
+  const close = (response: string) => () => dialog.close(response)
   render(
     html`<h2 id="confirm-title">${title}</h2>
       <p>${text}</p>

@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 import uPlot from 'uplot'
 
-import type { ListenerSeries } from '../api/answers.ts'
+import type { ListenerSeries } from '../api/responses.ts'
 import { dayRange, toChartColumns } from './listener-series.ts'
 import { attachPlot, colorReader } from './plot.ts'
 

@@ -1,7 +1,7 @@
 import { LitElement, type PropertyDeclarations } from 'lit'
 
 import { type PolledResource, pollResource } from '../api/poll-resource.ts'
-import type { Answer, StationPath } from '../api/typed-answer.ts'
+import type { ApiResponse, StationPath } from '../api/typed-response.ts'
 import { isolateBidi } from './text.ts'
 import { getZoneClock, type ZoneClock } from './time.ts'
 
@@ -53,7 +53,7 @@ export class StationElement extends LightElement {
   protected poll<Subpath extends string>(
     subpath: Subpath | (() => Subpath | null),
     intervalMs: number
-  ): PolledResource<Answer<'GET', `${StationPath}/${Subpath}`>> {
+  ): PolledResource<ApiResponse<'GET', `${StationPath}/${Subpath}`>> {
     const path = () => {
       const evaluated = typeof subpath === 'string' ? subpath : subpath()
       return evaluated === null ? null : (`${this.path}/${evaluated}` as const)

@@ -1,4 +1,4 @@
-import type { ListenerSeries } from '../api/answers.ts'
+import type { ListenerSeries } from '../api/responses.ts'
 
 type Points = ListenerSeries['points']
 

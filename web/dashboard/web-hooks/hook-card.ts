@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 
-import type { WebhookDelivery, WebhookTest } from '../api/answers.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { WebhookDelivery, WebhookTest } from '../api/responses.ts'
 import { type RecordScene, removeRecord } from '../resources/record-actions.ts'
 import { webHooks } from '../resources/web-hooks.ts'
 import { openActionRunner } from '../ui/actions.ts'

@@ -1,7 +1,7 @@
 import { nothing } from 'lit'
 
 import { callAction } from '../api/call-api.ts'
-import type { StationPath } from '../api/typed-answer.ts'
+import type { StationPath } from '../api/typed-response.ts'
 import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'

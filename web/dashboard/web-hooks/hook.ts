@@ -1,4 +1,4 @@
-import type { Webhook, WebhookDelivery } from '../api/answers.ts'
+import type { Webhook, WebhookDelivery } from '../api/responses.ts'
 import type { Chip } from '../ui/controls.ts'
 
 /** A web hook with the values of its metadata. */

@@ -96,7 +96,7 @@ const find = apiRoute('GET', path, access, {
   tag,
   summary: 'Whether a chunk of an upload with flow.js was received',
   query: parameters,
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   absent: 'The chunk was not received.',
   errors: [413],
   async handle(request, services): Promise<Reply> {
@@ -111,7 +111,7 @@ const send = apiRoute('POST', path, access, {
   tag,
   summary:
     'Send a chunk of a file as flow.js does: a form with the parameters before `file_data`; with the last missing one the file is stored. Without parameters: a whole file',
-  answer: ref('ActionResult'),
+  response: ref('ActionResult'),
   errors: [404, 413, 423, 507],
   isStreamed: true,
   headers: ['content-type'],

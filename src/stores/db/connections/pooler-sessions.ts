@@ -12,11 +12,11 @@ export async function countPoolerSessions(url: string, count: number): Promise<n
   const sql = openSql(url, { max: count, name: 'check' })
   try {
     if (!(await hasPooler(sql))) return null
-    let answered = 0
+    let responded = 0
     // Each is sent over a connection of its own, because none is idle.
     const all = Array.from({ length: count }, async () => {
       await sql`select 1`
-      answered++
+      responded++
     })
     const ending = new AbortController()
     await Promise.race([
@@ -24,7 +24,7 @@ export async function countPoolerSessions(url: string, count: number): Promise<n
       pause(limitMs, undefined, { signal: ending.signal }).catch(() => {})
     ])
     ending.abort()
-    return answered
+    return responded
   } finally {
     await sql.end({ timeout: 0 })
   }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { openChildMetrics } from '../../../../src/platform/metrics/child-metrics.ts'
 
 /** A child process with these values, which does not answer if they are null. */
-class AnsweringChild extends ChildProcess {
+class RespondingChild extends ChildProcess {
   override readonly connected = true
   readonly #registry: Registry | null
   isSilent = false
@@ -35,9 +35,9 @@ class AnsweringChild extends ChildProcess {
   }
 }
 
-const open = (...values: ConstructorParameters<typeof AnsweringChild>[0][]) => {
+const open = (...values: ConstructorParameters<typeof RespondingChild>[0][]) => {
   const metrics = openChildMetrics(50)
-  const children = values.map(each => new AnsweringChild(each))
+  const children = values.map(each => new RespondingChild(each))
   for (const child of children) metrics.add(child)
   return { metrics, children }
 }

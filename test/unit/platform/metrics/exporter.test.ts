@@ -11,8 +11,8 @@ test('metrics are served at /metrics only; a failed collection is a 503', async 
   const results = [async () => 'one 1\n', async () => Promise.reject(new Error('away'))]
   const close = await serveMetrics(async () => (await results.shift()?.()) ?? '', config, log)
   const get = async (path: string, method = 'GET') => {
-    const answer = await fetch(`http://127.0.0.1:${config.METRICS_PORT}${path}`, { method })
-    return [answer.status, answer.headers.get('content-type'), await answer.text()]
+    const response = await fetch(`http://127.0.0.1:${config.METRICS_PORT}${path}`, { method })
+    return [response.status, response.headers.get('content-type'), await response.text()]
   }
   try {
     expect(await get('/metrics')).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8', 'one 1\n'])

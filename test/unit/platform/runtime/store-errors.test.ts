@@ -29,7 +29,7 @@ test('errors of Postgres that an operator can solve say in one line what to do',
     expect(toOperatorError(error)).toBe(null)
 })
 
-const answerOf = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
+const errorOf = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
 
 test.for([
   "READONLY You can't write against a read only replica.",
@@ -42,8 +42,8 @@ test.for([
   'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
   'NOAUTH Authentication required.'
 ])('a connection on which Redis answers "%s" is replaced', message => {
-  expect(needsNewConnection(answerOf(message))).toBe(true)
-  expect(isStoreFault(answerOf(message))).toBe(true)
+  expect(needsNewConnection(errorOf(message))).toBe(true)
+  expect(isStoreFault(errorOf(message))).toBe(true)
 })
 
 test.for([
@@ -55,7 +55,7 @@ test.for([
   'MOVED 3999 127.0.0.1:6381',
   'WRONGPASS invalid username-password pair or user is disabled.'
 ])('a connection on which Redis answers "%s" is kept', message => {
-  expect(needsNewConnection(answerOf(message))).toBe(false)
+  expect(needsNewConnection(errorOf(message))).toBe(false)
 })
 
 test('errors that are no answers of Redis do not replace a connection, except of slots that stay closed', () => {
@@ -74,7 +74,7 @@ test.for([
   'EXECABORT Transaction discarded because of previous errors.',
   'WRONGPASS invalid username-password pair or user is disabled.'
 ])('"%s" means that Redis refuses writes', message => {
-  expect([isRefusedByRedis(answerOf(message)), isStoreAway(answerOf(message))]).toEqual([true, true])
+  expect([isRefusedByRedis(errorOf(message)), isStoreAway(errorOf(message))]).toEqual([true, true])
 })
 
 test.for([
@@ -84,6 +84,6 @@ test.for([
   "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
   "ERR The user executing the script can't publish to the channel mentioned in the command"
 ])('"%s" may concern some stations only', message => {
-  expect([isDeniedByRedis(answerOf(message)), isStoreFault(answerOf(message))]).toEqual([true, true])
-  expect([isRefusedByRedis(answerOf(message)), isStoreAway(answerOf(message))]).toEqual([false, false])
+  expect([isDeniedByRedis(errorOf(message)), isStoreFault(errorOf(message))]).toEqual([true, true])
+  expect([isRefusedByRedis(errorOf(message)), isStoreAway(errorOf(message))]).toEqual([false, false])
 })

@@ -22,9 +22,9 @@ afterEach(() => void vi.useRealTimers())
 
 test('a command without a response times out', async () => {
   const { cluster, kept } = aSilentCluster()
-  const answer = cluster.sendCommand(new Command('get')).catch(String)
+  const response = cluster.sendCommand(new Command('get')).catch(String)
   await vi.advanceTimersByTimeAsync(5_000)
-  expect(await answer).toBe('Error: Command timed out')
+  expect(await response).toBe('Error: Command timed out')
   expect(kept).toEqual(['get'])
 })
 

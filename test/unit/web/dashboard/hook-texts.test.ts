@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { WebhookDelivery } from '../../../../web/dashboard/api/answers.ts'
+import type { WebhookDelivery } from '../../../../web/dashboard/api/responses.ts'
 import {
   deliveryChip,
   describeFailure,

@@ -98,8 +98,8 @@ test('each post has its own key, the same in every attempt', () => {
 describe('an answer without a session is refused:', () => {
   test.for(['', 'null', '{}', '{"did":"x","accessJwt":"y"}', '{"did":"did:plc:a","accessJwt":"a\\nb"}'])(
     '%j',
-    answer => {
-      expect(() => sessionOf({}).requestsIn(answer)).toThrow('the answer does not contain a session')
+    response => {
+      expect(() => sessionOf({}).requestsIn(response)).toThrow('the answer does not contain a session')
     }
   )
 })

@@ -1,8 +1,8 @@
 import { readFolderPlaylists } from '../../../../stores/db/library/playlist-folders.ts'
 import { exactly, int64, string } from '../../../core/schemas.ts'
 import { maxRows } from '../../../library/file-list.ts'
-import { changeSchema, filePlaylists, nothing } from '../../answer-schema.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
+import { changeSchema, filePlaylists, nothing } from '../../response-schema.ts'
 import { file, type FileRecord, renderPlaylist } from './file.ts'
 
 type FolderEntry = {
@@ -14,7 +14,7 @@ type FolderEntry = {
 
 /** An entry of a folder: a file, or a folder without `media`. */
 export const fileRow: RecordDialect<FolderEntry> = {
-  answer: changeSchema({
+  response: changeSchema({
     fields: { dir: { oneOf: [exactly({ playlists: filePlaylists }), nothing] } }
   }),
   async render(rows, context) {
@@ -35,7 +35,7 @@ export const fileRow: RecordDialect<FolderEntry> = {
 
 /** AzuraCast documents the created playlist as `responseRecord`, and answers it as `record`. */
 export const changeFiles: OperationDialect = {
-  answer: changeSchema({
+  response: changeSchema({
     nullable: ['record'],
     fields: { responseRecord: { anyOf: [exactly({ id: int64, name: string }), nothing] } }
   }),
@@ -51,7 +51,7 @@ export const changeFiles: OperationDialect = {
  * not limit the size.
  */
 export const listFolder: OperationDialect = {
-  answer: ({ properties, ...envelope }) => ({
+  response: ({ properties, ...envelope }) => ({
     oneOf: [
       isJsonBody(properties) && isJsonBody(properties['rows']) ? properties['rows'] : {},
       { properties, ...envelope }

@@ -2,7 +2,6 @@ import { ApiError } from '../../../../platform/runtime/errors.ts'
 import { isInFolder } from '../../../../stores/db/library/playlist-folders.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { hasMediaName, parseMediaName } from '../../../library/media-name.ts'
-import { filePlaylists, links } from '../../answer-schema.ts'
 import { asDocumented, changeRecord, computed, shown } from '../../declare-record.ts'
 import {
   type DialectContext,
@@ -10,6 +9,7 @@ import {
   type JsonBody,
   type OperationDialect
 } from '../../record-dialect.ts'
+import { filePlaylists, links } from '../../response-schema.ts'
 import { artVersion } from './art-version.ts'
 import { shortNameOf } from './playlist.ts'
 

@@ -5,8 +5,8 @@ import type { Sql } from '../../../../stores/db/sql.ts'
 import { parseId } from '../../../core/parse.ts'
 import { arrayOf, boolean, exactly, int64, string } from '../../../core/schemas.ts'
 import { toExtraMetadata } from '../../../library/extra-metadata.ts'
-import { nullableString } from '../../answer-schema.ts'
 import { isJsonBody, type OperationDialect, orNull } from '../../record-dialect.ts'
+import { nullableString } from '../../response-schema.ts'
 import { artVersion } from './art-version.ts'
 
 interface OrderedSong {
@@ -24,7 +24,7 @@ interface OrderedSong {
  * ids below 0, where no song has its id.
  */
 export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
-  answer: () =>
+  response: () =>
     arrayOf(
       exactly({
         id: int64,
@@ -118,7 +118,7 @@ async function readFacts(sql: Sql, playlistId: number): Promise<Map<number, Orde
 
 /** AzuraCast takes the position of each entry, and answers them. */
 export const reorderPlaylist: OperationDialect = {
-  answer: () => ({ description: 'The order that was sent.', type: ['array', 'object', 'null'], items: {} }),
+  response: () => ({ description: 'The order that was sent.', type: ['array', 'object', 'null'], items: {} }),
   async parse(body, { sql, request }) {
     const { order } = body
     if (!isJsonBody(order)) return body

@@ -1,5 +1,5 @@
-import { orNullSchema } from '../../answer-schema.ts'
 import { asDocumented, changeRecord, shown } from '../../declare-record.ts'
+import { orNullSchema } from '../../response-schema.ts'
 import { openSongRenderer, type RenderSong, type SongRow } from './song.ts'
 
 type QueueRow = {

@@ -1,7 +1,7 @@
 import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { scheduleItemSchema } from '../../../playlists/schedule-items.ts'
-import { changeSchema } from '../../answer-schema.ts'
 import { orNull } from '../../record-dialect.ts'
+import { changeSchema } from '../../response-schema.ts'
 
 /** An item of a schedule: a date that is not set is null. */
 export const renderScheduleItem = (item: ScheduleItem) => ({

@@ -12,12 +12,12 @@ import {
   type Scheduled,
   type ScheduledStation
 } from '../../../playlists/schedule.ts'
-import { changeSchema } from '../../answer-schema.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
+import { changeSchema } from '../../response-schema.ts'
 
 /** An occurrence of a playlist or a streamer. */
 export const scheduleEntry: RecordDialect = {
-  answer: changeSchema({ fields: { type: { type: 'string', enum: ['playlist', 'streamer'] } } })
+  response: changeSchema({ fields: { type: { type: 'string', enum: ['playlist', 'streamer'] } } })
 }
 
 const dayMs = 86_400_000

@@ -1,7 +1,7 @@
 import { boolean, int64, string } from '../../../core/schemas.ts'
-import { isoTime, nullableIsoTime, phpMapSchema } from '../../answer-schema.ts'
 import { replaceRecord, shown } from '../../declare-record.ts'
 import type { OperationDialect } from '../../record-dialect.ts'
+import { isoTime, nullableIsoTime, phpMapSchema } from '../../response-schema.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 import { artVersion } from './art-version.ts'
 import { openSongRenderer, type RenderSong, type SongRow } from './song.ts'

@@ -1,8 +1,8 @@
 import { exactly, int64, string } from '../../../core/schemas.ts'
 import { readRecordingSizes } from '../../../streamers/streamer-broadcasts.ts'
-import { changeSchema, isoTime, nothing, nullableIsoTime } from '../../answer-schema.ts'
 import { replaceRecord, shown } from '../../declare-record.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
+import { changeSchema, isoTime, nothing, nullableIsoTime } from '../../response-schema.ts'
 
 type BroadcastRow = {
   readonly id: number
@@ -60,7 +60,7 @@ type StreamerBroadcastRow = {
 
 /** A broadcast in the list of its streamer, who is not named there. Local times have their offset. */
 export const streamerBroadcast: RecordDialect<StreamerBroadcastRow> = {
-  answer: changeSchema({ fields: { streamer: nothing } }),
+  response: changeSchema({ fields: { streamer: nothing } }),
   render: rows =>
     rows.map(row => ({
       ...row,

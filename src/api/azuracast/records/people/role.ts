@@ -1,5 +1,4 @@
 import { stationPermissions } from '../../../auth/access.ts'
-import { changeSchema } from '../../answer-schema.ts'
 import {
   type DialectContext,
   isJsonBody,
@@ -7,6 +6,7 @@ import {
   type OperationDialect,
   type RecordDialect
 } from '../../record-dialect.ts'
+import { changeSchema } from '../../response-schema.ts'
 
 interface StationGrant {
   readonly id: number
@@ -26,7 +26,7 @@ const isGlobal = (name: string) => name === 'administer all' || !ofStations.incl
 const isOfStation = (name: string) => name !== 'view all'
 
 export const role: RecordDialect<RoleRow> = {
-  answer: changeSchema({ omitted: ['is_builtin', 'users'] }),
+  response: changeSchema({ omitted: ['is_builtin', 'users'] }),
   computed: ['id', 'is_super_admin', 'links'],
   render: rows =>
     rows.map(row => ({

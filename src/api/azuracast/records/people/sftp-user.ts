@@ -1,5 +1,5 @@
-import { selfLink } from '../../answer-schema.ts'
 import { changeRecord, computed } from '../../declare-record.ts'
+import { selfLink } from '../../response-schema.ts'
 
 type SftpUserRow = { readonly id: number; readonly publicKeys: string }
 

@@ -1,7 +1,7 @@
 import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { arrayOf, boolean, int64, string } from '../../../core/schemas.ts'
-import { links, nothing } from '../../answer-schema.ts'
 import { asDocumented, changeRecord, computed, constant, shown } from '../../declare-record.ts'
+import { links, nothing } from '../../response-schema.ts'
 import { artVersion } from '../library/art-version.ts'
 import { azuracastScheduleItemSchema, renderScheduleItem } from '../library/schedule-item.ts'
 

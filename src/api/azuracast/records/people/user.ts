@@ -1,7 +1,7 @@
 import { arrayOf, exactly, string } from '../../../core/schemas.ts'
-import { nothing, nullableString } from '../../answer-schema.ts'
 import { asDocumented, computed, constant, replaceRecord, shown } from '../../declare-record.ts'
 import { orNull } from '../../record-dialect.ts'
+import { nothing, nullableString } from '../../response-schema.ts'
 
 type UserRow = {
   readonly id: number

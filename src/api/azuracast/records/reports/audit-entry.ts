@@ -1,7 +1,7 @@
 import type { AuditedChange, AuditedChanges } from '../../../core/audited-changes.ts'
 import { arrayOf, exactly, int64, string } from '../../../core/schemas.ts'
-import { isoTime, nullableString } from '../../answer-schema.ts'
 import { replaceRecord, shown } from '../../declare-record.ts'
+import { isoTime, nullableString } from '../../response-schema.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 
 type AuditRow = {

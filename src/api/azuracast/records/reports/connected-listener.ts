@@ -1,14 +1,14 @@
 import { ApiError } from '../../../../platform/runtime/errors.ts'
 import type { ConnectedListeners } from '../../../../radio/connected-listeners.ts'
 import { string } from '../../../core/schemas.ts'
-import { changeSchema, memberOf } from '../../answer-schema.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
+import { changeSchema, memberOf } from '../../response-schema.ts'
 
 type ListenerRow = { readonly location: object }
 
 /** The place of a listener is unknown. AzuraCast describes it by text in any case. */
 export const connectedListener: RecordDialect<ListenerRow> = {
-  answer: documented =>
+  response: documented =>
     changeSchema({
       fields: {
         location: changeSchema({ fields: { description: string } })(memberOf(documented, 'location'))

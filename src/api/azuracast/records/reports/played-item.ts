@@ -1,8 +1,8 @@
 import { dayMs, formatDay } from '../../../../model/autodj/zone.ts'
 import { engineTimeMs } from '../../../../platform/runtime/engine-time.ts'
 import { type HistoryTable, listPlays } from '../../../stations/history.ts'
-import { changeSchema } from '../../answer-schema.ts'
 import { type OperationDialect, omitMembers, type RecordDialect } from '../../record-dialect.ts'
+import { changeSchema } from '../../response-schema.ts'
 import { openSongRenderer, type SongRow } from '../library/song.ts'
 
 /** Statistics that AzuraCast does not show. */
@@ -14,7 +14,7 @@ type PlayedRow = Partial<Readonly<Record<(typeof ownStatistics)[number], number>
 
 /** A play of the history, always with the listeners at its start and end. */
 export const playedItem: RecordDialect<PlayedRow> = {
-  answer: changeSchema({ omitted: ownStatistics }),
+  response: changeSchema({ omitted: ownStatistics }),
   async render(rows, { sql }) {
     const renderSong = await openSongRenderer(sql)
     return rows.map(row => ({ ...omitMembers(row, ownStatistics), song: renderSong(row.song) }))

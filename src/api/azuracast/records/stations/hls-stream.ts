@@ -1,6 +1,6 @@
 import { int64, string } from '../../../core/schemas.ts'
-import { nullableString, selfLink } from '../../answer-schema.ts'
 import { computed, replaceRecord, shown } from '../../declare-record.ts'
+import { nullableString, selfLink } from '../../response-schema.ts'
 import { derivedName } from '../library/derived-name.ts'
 
 type HlsStreamRow = {

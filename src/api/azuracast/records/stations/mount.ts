@@ -1,8 +1,8 @@
 import { refuseField } from '../../../../platform/runtime/errors.ts'
 import { int64 } from '../../../core/schemas.ts'
-import { links, nullableString, orNullSchema } from '../../answer-schema.ts'
 import { changeRecord, computed, shown } from '../../declare-record.ts'
 import { type DialectContext, isJsonBody, type JsonBody, orNull } from '../../record-dialect.ts'
+import { links, nullableString, orNullSchema } from '../../response-schema.ts'
 
 type MountRow = {
   readonly id: number

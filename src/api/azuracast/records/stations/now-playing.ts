@@ -1,5 +1,5 @@
-import { changeSchema, phpMapSchema } from '../../answer-schema.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
+import { changeSchema, phpMapSchema } from '../../response-schema.ts'
 
 /** The feed renders it: see `renderNowPlaying` in `src/model/station/now-playing.ts`. */
 export const nowPlaying: RecordDialect = { isRenderedLive: true }

@@ -1,7 +1,7 @@
 import { renderAzuracastStation } from '../../../../model/station/now-playing.ts'
 import { stationReads } from '../../../stations/stations.ts'
-import { changeSchema } from '../../answer-schema.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
+import { changeSchema } from '../../response-schema.ts'
 import { parseStationBody, station } from './station.ts'
 
 /** The station of a profile, as in now playing. */
@@ -22,7 +22,8 @@ export const editableProfile: RecordDialect = {
   ...(station.computed ? { computed: station.computed } : {}),
   ...(station.fields ? { fields: station.fields } : {}),
   ...(station.constants ? { constants: station.constants } : {}),
-  answer: documented => changeSchema({ omitted: administered })(station.answer?.(documented) ?? documented),
+  response: documented =>
+    changeSchema({ omitted: administered })(station.response?.(documented) ?? documented),
   async render(_rows, context) {
     const { services, request, stationId } = context
     const record = await stationReads.read(services, request, null, stationId)

@@ -1,8 +1,8 @@
 import { parseUrl } from '../../../../platform/outbound/networks.ts'
 import { boolean, int64, nullableInt64, string } from '../../../core/schemas.ts'
-import { nothing, nullableString, selfLink } from '../../answer-schema.ts'
 import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
 import { orNull, renameMembers } from '../../record-dialect.ts'
+import { nothing, nullableString, selfLink } from '../../response-schema.ts'
 
 type RemoteRow = {
   readonly id: number

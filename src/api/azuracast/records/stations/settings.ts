@@ -1,5 +1,5 @@
-import { changeSchema } from '../../answer-schema.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
+import { changeSchema } from '../../response-schema.ts'
 
 /** Texts that are null in AzuraCast if they are not set. The settings of mail are empty there too. */
 const nullable = ['instance_name', 'api_access_control', 'homepage_redirect_url', 'default_album_art_url']
@@ -21,7 +21,7 @@ export const settingsGroup: RecordDialect = {
 }
 
 /** All settings of the installation. */
-export const settings: RecordDialect = { ...settingsGroup, answer: withUnset }
+export const settings: RecordDialect = { ...settingsGroup, response: withUnset }
 
 /** The schema of the settings of a group, which has no name of its own. */
-export const getSettingsGroup: OperationDialect = { answer: withUnset }
+export const getSettingsGroup: OperationDialect = { response: withUnset }

@@ -1,8 +1,8 @@
 import { azuracastBackend } from '../../../../model/station/now-playing.ts'
 import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
-import { nothing, nullableString } from '../../answer-schema.ts'
 import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
 import { type DialectContext, type JsonBody, orNull, renameMembers } from '../../record-dialect.ts'
+import { nothing, nullableString } from '../../response-schema.ts'
 import {
   backendSettings,
   brandingSettings,

@@ -1,6 +1,6 @@
 import { boolean } from '../../../core/schemas.ts'
-import { nothing, orNullSchema } from '../../answer-schema.ts'
 import { changeRecord, constant, shown } from '../../declare-record.ts'
+import { nothing, orNullSchema } from '../../response-schema.ts'
 
 type StorageLocationRow = Readonly<Record<(typeof nullable)[number], string>> & {
   readonly sftpPort: number

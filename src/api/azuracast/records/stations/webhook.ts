@@ -1,9 +1,9 @@
 import type { NamedValue } from '../../../../model/fields/named-values.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { testLogName } from '../../../webhooks/test-log.ts'
-import { links, phpMapSchema, replaceSchema } from '../../answer-schema.ts'
 import { changeRecord, computed, shown } from '../../declare-record.ts'
 import { isJsonBody, type OperationDialect, phpMap } from '../../record-dialect.ts'
+import { links, phpMapSchema, replaceSchema } from '../../response-schema.ts'
 
 type WebhookRow = {
   readonly id: number
@@ -41,7 +41,7 @@ const toMap = (values: readonly NamedValue[]) =>
 
 /** AzuraCast sends the test later, and answers where its log is read. */
 export const testWebhook: OperationDialect = {
-  answer: replaceSchema({ logUrl: string }),
+  response: replaceSchema({ logUrl: string }),
   reply(_, { request, stationLink }) {
     const id = request.params['id'] ?? ''
     return { logUrl: stationLink(`webhook/${id}/test-log/${testLogName(Number(id))}`) }

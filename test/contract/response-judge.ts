@@ -1,7 +1,7 @@
 import addFormats from 'ajv-formats'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 
-import type { Answer } from '../support/program.ts'
+import type { JsonBody } from '../support/program.ts'
 
 /** An operation of the OpenAPI document. */
 export interface DocumentedOperation {
@@ -11,20 +11,20 @@ export interface DocumentedOperation {
   readonly path: string
   readonly description: string
   /** The content type of the body, and its schema; null without one. */
-  readonly body: { readonly type: string; readonly schema: Answer } | null
+  readonly body: { readonly type: string; readonly schema: JsonBody } | null
 }
 
 export interface Received {
   readonly status: number
   readonly type: string
   /** Parsed JSON; undefined for other content. */
-  readonly json: Answer
+  readonly json: JsonBody
   readonly bytes: number
   readonly location: string
 }
 
 /** Reads an OpenAPI document. `judge` describes how an answer differs from it; empty if it does not. */
-export function readDocument(document: Answer) {
+export function readDocument(document: JsonBody) {
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true, verbose: true })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'doc', components: document.components })
@@ -35,11 +35,11 @@ export function readDocument(document: Answer) {
     return known
   }
   const schemaOf = ({ $ref }: { $ref: string }) => document.components.schemas[$ref.split('/').at(-1) ?? '']
-  const responses = new Map<string, Answer>()
+  const responses = new Map<string, JsonBody>()
   const operations: DocumentedOperation[] = []
-  for (const [path, methods] of Object.entries<Answer>(document.paths))
-    for (const [method, operation] of Object.entries<Answer>(methods)) {
-      const [body] = Object.entries<Answer>(operation.requestBody?.content ?? {})
+  for (const [path, methods] of Object.entries<JsonBody>(document.paths))
+    for (const [method, operation] of Object.entries<JsonBody>(methods)) {
+      const [body] = Object.entries<JsonBody>(operation.requestBody?.content ?? {})
       operations.push({
         id: operation.operationId,
         method: method.toUpperCase(),

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 
 import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
 import { writeBackup } from '../support/azuracast/backup.ts'
-import { compareAnswers } from '../support/azuracast/compare.ts'
+import { compareResponses } from '../support/azuracast/compare.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
 import { apiKeys, generateInstallation } from '../support/azuracast/installation.ts'
 import { judgeDifferences, maxLines } from '../support/azuracast/known-differences.ts'
@@ -56,7 +56,7 @@ test(
     const env = { ...shared, DATABASE_URL: program.databaseUrl, DATA_DIR: program.dataDir }
     expect(await run(env, backup)).toMatchObject({ code: 0 })
     await untilOnAir(program, sizes.stations)
-    const comparison = await compareAnswers(program, openWorld(sizes))
+    const comparison = await compareResponses(program, openWorld(sizes))
     const judgment = await judgeDifferences(comparison.differences)
     expect(judgment).toEqual({ lines: expect.any(Number), unknown: [], missing: [] })
     expect(judgment.lines).toBeLessThanOrEqual(maxLines)

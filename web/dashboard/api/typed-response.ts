@@ -1,4 +1,4 @@
-import type { Answers } from './answers.ts'
+import type { Responses } from './responses.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -6,23 +6,23 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type StationPath = `api/station/${string}`
 
 /** The type of the answer to a request. It is unknown for a path that is known at run time only. */
-export type Answer<By extends Method, Path extends string> = string extends Path
+export type ApiResponse<By extends Method, Path extends string> = string extends Path
   ? unknown
   : Path extends string
-    ? RowsOrPage<AnswerByKey<OperationKey<By, Path>>, Path>
+    ? RowsOrPage<ResponseByKey<OperationKey<By, Path>>, Path>
     : never
 
 /** Whether the OpenAPI document has the operation of a path, or the path is known at run time only. */
 export type IsDocumented<By extends Method, Path extends string> = string extends Path
   ? true
-  : OperationKey<By, Path> extends keyof Answers
+  : OperationKey<By, Path> extends keyof Responses
     ? true
     : false
 
-type AnswerByKey<Key> = Key extends keyof Answers ? Answers[Key] : never
+type ResponseByKey<Key> = Key extends keyof Responses ? Responses[Key] : never
 type OperationKey<By extends Method, Path extends string> = `${By} ${WithoutValues<Path>}`
 
-/** `api/station/{}/queue`, as in the keys of `Answers`, for the path of the queue of any station. */
+/** `api/station/{}/queue`, as in the keys of `Responses`, for the path of the queue of any station. */
 type WithoutValues<Path extends string> = Path extends `${infer Part}/${infer Rest}`
   ? `${WithoutValue<Part>}/${WithoutValues<Rest>}`
   : WithoutValue<Path>

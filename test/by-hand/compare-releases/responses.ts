@@ -1,5 +1,5 @@
 /** What is compared of an answer. */
-export interface ComparedAnswer {
+export interface ComparedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -42,7 +42,7 @@ export const maskIncidental = (text: string): string =>
   masks.reduce((masked, [pattern, name]) => masked.replaceAll(pattern, name), text)
 
 /** Describes how two answers differ; empty if they are the same. */
-export function findDifferences(older: ComparedAnswer, newer: ComparedAnswer): string[] {
+export function findDifferences(older: ComparedResponse, newer: ComparedResponse): string[] {
   const found: string[] = []
   if (older.status !== newer.status) found.push(`status ${older.status} became ${newer.status}`)
   const names = new Set([...Object.keys(older.headers), ...Object.keys(newer.headers)])

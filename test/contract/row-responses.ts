@@ -1,4 +1,4 @@
-import { azuracastAnswer } from './azuracast-records.ts'
+import { azuracastResponse } from './azuracast-records.ts'
 import { commonFaults } from './calls.ts'
 import type { Dialect, Result } from './operation-run.ts'
 import { differences } from './shape.ts'
@@ -25,12 +25,12 @@ export function differencesFromRows(results: readonly Result[], dialect: Dialect
 }
 
 function faultsOf(row: Row, { status, headers, json }: Result, dialect: Dialect): string[] {
-  const translated = dialect === 'azuracast' ? azuracastAnswer(row) : null
+  const translated = dialect === 'azuracast' ? azuracastResponse(row) : null
   const isKeyed = row.permission !== 'public'
   const has = (name: string, wanted: RegExp) =>
     wanted.test(headers.get(name) ?? '') ? [] : [`header ${name}: ${headers.get(name)}, not like ${wanted}`]
   return [
-    ...differences(json, translated ?? row.answer),
+    ...differences(json, translated ?? row.response),
     ...commonFaults(row.method, row.path, { status, headers, body: json }),
     ...(isKeyed ? has('cache-control', /no-store/) : []),
     ...(isKeyed && Array.isArray(json) ? has('x-total-count', /^\d+$/) : []),
