@@ -36,6 +36,8 @@ export interface StationChange extends StationOnAir {
   readonly mark: (parts: readonly StatePart[], columns?: StationColumns) => void
   /** Sends statements in order without awaiting them. If one fails, the change is rolled back. */
   readonly send: (statements: readonly PendingStatement[]) => void
+  /** Calls `work`, which must not throw, once the change is committed. */
+  readonly afterCommit: (work: () => void) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
   readonly happenedAt: (atMs: number) => void
   /** Converts a time of this process's clock: neither after now nor before pulled-back plays. */
@@ -220,6 +222,7 @@ interface LockedStation extends StationOnAir {
 interface OpenChange {
   readonly change: StationChange
   readonly parts: Set<StatePart>
+  readonly afterCommit: (() => void)[]
   columns: StationColumns
   happenedAtMs: number
 }
@@ -241,10 +244,12 @@ function openChange(
         opened.columns = { ...opened.columns, ...written }
       },
       send,
+      afterCommit: work => void opened.afterCommit.push(work),
       happenedAt: atMs => void (opened.happenedAtMs = atMs),
       momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
     },
     parts: new Set<StatePart>(isPulledBack ? ['playback', 'live'] : []),
+    afterCommit: [],
     columns: {},
     happenedAtMs: station.readAtMs
   }
@@ -270,13 +275,14 @@ async function writeChanges(
       changes.map(({ change, parts, columns }) => ({ stationId: change.station.id, parts, columns }))
     )
   )
+  const afterCommit = changes.flatMap(each => each.afterCommit)
   const shown = changes.filter(({ parts }) => parts.size > 0)
-  if (shown.length === 0) return { shown: Promise.resolve([]), outbox: null }
+  if (shown.length === 0) return { shown: Promise.resolve([]), outbox: null, afterCommit }
   const snapshots = readSnapshots(
     tx,
     shown.map(({ change }) => change.station.id)
   )
-  const committed = { shown: snapshots.then(read => withSnapshots(shown, read)) }
+  const committed = { shown: snapshots.then(read => withSnapshots(shown, read)), afterCommit }
   // A transaction that fails has its own error.
   committed.shown.catch(() => {})
   const hooked = shown.filter(({ change, parts }) => mayFireTriggers(change.station, parts))

@@ -13,10 +13,12 @@ export interface CommittedChanges {
   readonly shown: Promise<readonly ShownChange[]>
   /** Sent together with the commit: the ids of the web hooks that have deliveries now. */
   readonly outbox: Promise<readonly { readonly id: number }[]> | null
+  readonly afterCommit: readonly (() => void)[]
 }
 
 /** Publishes committed changes, or leaves that to the sweep if a store is unavailable. */
 export async function publishCommitted(services: PlayoutServices, changes: CommittedChanges): Promise<void> {
+  for (const work of changes.afterCommit) work()
   const webhookIds = (await changes.outbox)?.map(({ id }) => id) ?? []
   const shown = await changes.shown
   const publish = () => publishEventually(services, shown)

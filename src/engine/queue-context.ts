@@ -77,16 +77,22 @@ export async function readQueueContext(change: StationChange, reads?: QueueReads
   return readContext(tx, change, station.readAtMs, libraries, read)
 }
 
-/** The context within a change that has changed the queue or the play. `isLibraryChanged`: reads all. */
+/** The context within a change that has changed the queue or the play, or (`isLibraryChanged`) the library. */
 export async function rereadQueueContext(
-  { tx, services, station: { id }, isPulledBack }: StationChange,
+  { tx, services, station: { id }, isPulledBack, afterCommit }: StationChange,
   nowMs: number,
   { isLibraryChanged }: { readonly isLibraryChanged: boolean }
 ): Promise<QueueContext> {
   // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
   if (isLibraryChanged) await tx`set constraints all immediate`
-  const libraries = isLibraryChanged || isPulledBack ? null : services.libraries
-  const context = await readCurrentContext(tx, id, nowMs, libraries)
+  const libraries = isPulledBack ? null : services.libraries
+  const context = await readCurrentContext(
+    tx,
+    id,
+    nowMs,
+    libraries,
+    isLibraryChanged ? afterCommit : undefined
+  )
   if (!context) throw new Error(`station ${id} does not exist, although it is locked`)
   return context
 }
@@ -99,12 +105,13 @@ async function readCurrentContext(
   tx: Tx,
   stationId: number,
   nowMs: number,
-  libraries: LibraryCache | null
+  libraries: LibraryCache | null,
+  afterCommit?: StationChange['afterCommit']
 ): Promise<QueueContext | null> {
   const ids = [stationId]
   const [[station], read] = await Promise.all([readStations(tx, ids), readForQueues(tx, ids, libraries)])
   const reads = read.get(stationId)
-  return station && reads ? readContext(tx, station, nowMs, libraries, reads) : null
+  return station && reads ? readContext(tx, station, nowMs, libraries, reads, afterCommit) : null
 }
 
 async function readContext(
@@ -112,14 +119,15 @@ async function readContext(
   { station, play }: StationOnAir,
   nowMs: number,
   libraries: LibraryCache | null,
-  { autodj, queue, newPlays }: QueueReads
+  { autodj, queue, newPlays }: QueueReads,
+  afterCommit?: StationChange['afterCommit']
 ): Promise<QueueContext> {
   const [requests, removed] = await Promise.all([
     autodj.hasRequests ? readRequests(tx, [station.id]) : [],
     autodj.hasRemovedRows ? readRemovedRows(tx, [station.id], nowMs) : []
   ])
   const { playlists, past } = autodj.hasAutodj
-    ? await readLibrary(tx, autodj, nowMs, libraries && { libraries, plays: newPlays })
+    ? await readLibrary(tx, autodj, nowMs, libraries && { libraries, plays: newPlays, afterCommit })
     : noLibrary
   const library = { rules: rulesOf(autodj), playlists, past: pastOf(past, removed), requests }
   return { station, play, autodj, queue, library }

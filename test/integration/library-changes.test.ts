@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
+import { changeStation } from '../../src/engine/change-station.ts'
 import { confirmPlay } from '../../src/engine/plays/provisional-plays.ts'
 import {
   cacheLibrary,
@@ -12,12 +13,14 @@ import {
   recordPlayChange
 } from '../../src/engine/queue/libraries.ts'
 import { startNewPass } from '../../src/engine/queue/passes.ts'
+import { refillQueue } from '../../src/engine/queue/queue.ts'
 import { readLibrary } from '../../src/engine/queue/read-library.ts'
 import { readAutodjFacts } from '../../src/engine/rows.ts'
 import { lockStations } from '../../src/engine/station-facts.ts'
 import { readPlays } from '../../src/stores/db/library/library.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
+import { openPlayout } from '../support/playout.ts'
 import { seedStation } from '../support/stations.ts'
 import { sized } from '../support/tier.ts'
 
@@ -47,6 +50,8 @@ async function read(sql: Sql, stationId: number, libraries: LibraryCache | null)
     return readLibrary(tx, autodj, onAir.station.readAtMs, libraries && { libraries, plays })
   })
 }
+
+const item = { start_time: 0, end_time: 2_359, start_date: '', end_date: '', days: [], loop_once: false }
 
 /** An edit of a library. `at` and `to` choose rows and positions, modulo their number. */
 const edits = {
@@ -121,6 +126,14 @@ const edits = {
     update playlists set is_enabled = not is_enabled where id in (${pick(tx, 'playlists', id, at)})`,
   changeType: (tx, id, at, to) => tx`
     update playlists set type = ${to % 2 === 0 ? 'custom' : 'once_per_x_songs'}, play_per_songs = ${to + 1}
+    where id in (${pick(tx, 'playlists', id, at)})`,
+  changeSource: (tx, id, at, to) => tx`
+    update playlists set source = ${to % 3 === 0 ? 'remote_url' : 'songs'}, remote_type = ${to % 2 === 0 ? 'playlist' : 'stream'}
+    where id in (${pick(tx, 'playlists', id, at)})`,
+  moveToRemote: (tx, id, at, to) => tx`
+    update media set remote_playlist_id = (${pick(tx, 'playlists', id, to)}) where id in (${pick(tx, 'media', id, at)})`,
+  schedule: (tx, id, at, to) => tx`
+    update playlists set weight = ${to}, schedule_items = ${tx.json([{ ...item, id: to }])}
     where id in (${pick(tx, 'playlists', id, at)})`,
   addPlaylist: (tx, id, _, to) => tx`insert into playlists (station_id, name) values (${id}, ${`New ${to}`})`,
   removePlaylist: (tx, id, at) => tx`delete from playlists where id in (${pick(tx, 'playlists', id, at)})`
@@ -272,6 +285,48 @@ async function overlap(
 }
 
 describe('a cached library', () => {
+  test('keeps the tracks of a playlist whose settings changed', async ({ sql }) => {
+    const stationId = await seedPlaylists(sql)
+    const libraries = openLibraryCache()
+    const before = await read(sql, stationId, libraries)
+    await sql.begin(async tx => apply(tx, stationId, [{ name: 'schedule', at: 0, to: 7 }]))
+    const after = await read(sql, stationId, libraries)
+    expect(after.playlists[0]?.tracks).toBe(before.playlists[0]?.tracks)
+    expect(after.playlists[0]).toMatchObject({ weight: 7, schedule: [{ id: 7 }] })
+  })
+
+  test('follows a change that commits and reads only what it changed, and not one that fails', async ({
+    sql,
+    redisUrl
+  }) => {
+    const stationId = await seedPlaylists(sql)
+    await using playout = await openPlayout(sql, redisUrl)
+    const { libraries } = playout
+    const cached = () => findCachedLibrary(libraries, stationId)
+    const change = (list: readonly Edit[], isFailing: boolean) =>
+      changeStation(playout, stationId, async opened => {
+        await apply(opened.tx, stationId, list)
+        await refillQueue(opened)
+        if (isFailing) throw new Rollback()
+      })
+    await change([], false)
+    const before = cached()
+    const copy = structuredClone(before)
+    const changes: Edit[] = [
+      { name: 'schedule', at: 0, to: 7 },
+      { name: 'play', at: 0, to: 3 },
+      { name: 'markPassed', at: 1, to: 5 }
+    ]
+    await expect(change(changes, true)).rejects.toBeInstanceOf(Rollback)
+    expect(cached()).toBe(before)
+    expect(cached()).toEqual(copy)
+    await change(changes.slice(0, 2), false)
+    const after = cached()
+    expect(after?.playlists[0]?.schedule).toMatchObject([{ id: 7 }])
+    expect(after?.playlists[0]?.tracks.ids).toBe(before?.playlists[0]?.tracks.ids)
+    expect(await read(sql, stationId, libraries)).toEqual(await read(sql, stationId, null))
+  })
+
   test('keeps playlists that did not change, and does not need all tracks', async ({ sql }) => {
     const stationId = await seedPlaylists(sql)
     const libraries = openLibraryCache()

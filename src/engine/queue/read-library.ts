@@ -1,4 +1,5 @@
 import type { Playlist } from '../../model/autodj/library.ts'
+import { forkTracks } from '../../model/autodj/tracks.ts'
 import { readChangedPlaylists, readLibraryChanges } from '../../stores/db/library/library-changes.ts'
 import {
   type NewPlay,
@@ -27,6 +28,8 @@ interface CachedLibraries {
   readonly libraries: LibraryCache
   /** Plays from the newest cached one on. */
   readonly plays: readonly NewPlay[]
+  /** Set if the transaction itself changed the library: the cached one stays as it is until this calls back. */
+  readonly afterCommit?: ((work: () => void) => void) | undefined
 }
 
 /**
@@ -42,7 +45,10 @@ export async function readLibrary(
   const library =
     (copies && (await updateCachedLibrary(tx, station, nowMs, copies))) ?? (await load(tx, station, nowMs))
   trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
-  if (copies) cacheLibrary(copies.libraries, station.id, library)
+  if (!copies) return library
+  const keep = () => cacheLibrary(copies.libraries, station.id, library)
+  if (copies.afterCommit) copies.afterCommit(keep)
+  else keep()
   return library
 }
 
@@ -51,9 +57,10 @@ async function updateCachedLibrary(
   tx: Tx,
   station: LibraryStation,
   nowMs: number,
-  { libraries, plays }: CachedLibraries
+  { libraries, plays, afterCommit }: CachedLibraries
 ): Promise<StationLibrary | null> {
-  const copy = findCachedLibrary(libraries, station.id)
+  const cached = findCachedLibrary(libraries, station.id)
+  const copy = cached && afterCommit ? forkLibrary(cached) : cached
   // The newest cached play must still exist: a backup may have been restored.
   const seen = copy?.past.plays.at(-1)?.id
   if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
@@ -62,6 +69,13 @@ async function updateCachedLibrary(
   const extended = playlists === copy.playlists ? copy : { ...copy, playlists }
   return copy.version === station.libraryVersion ? extended : readChanges(tx, station, nowMs, extended)
 }
+
+/** A copy that can be extended and marked without changing the original. */
+const forkLibrary = ({ playlists, past, ...library }: StationLibrary): StationLibrary => ({
+  ...library,
+  playlists: playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) })),
+  past: { plays: [...past.plays], older: new Map([...past.older].map(([id, play]) => [id, { ...play }])) }
+})
 
 /**
  * Reads what has changed since the version of a cached library; null if the list of changes is not complete.

@@ -1,8 +1,8 @@
 import type { Playlist } from '../../../model/autodj/library.ts'
-import { buildTracks, valueAt, replaceTracks } from '../../../model/autodj/tracks.ts'
+import { replaceTracks, type Tracks, valueAt } from '../../../model/autodj/tracks.ts'
 import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { Tx } from '../sql.ts'
-import { readPlaylists } from './library.ts'
+import { noTracks, readPlaylistSettings, readTracks } from './library.ts'
 import { mediaColumns, type PackedTracks, packedTracks, trackColumns, unpackTracks } from './tracks.ts'
 
 const sliceMs = 4
@@ -53,27 +53,37 @@ export async function readLibraryChanges(
 const noPlaylist = 0
 const kinds = { playlist: 'playlists', track: 'tracks', media: 'media', all: null } as const
 
-/** Reads what changed. Returns the playlists of the station; those without a change are the same objects. */
+/**
+ * Reads what changed. Returns the playlists of the station; those without a change are the same objects. Of a changed
+ * playlist whose tracks are known only the settings are read, since each track that changes is listed itself.
+ */
 export async function readChangedPlaylists(
   tx: Tx,
   stationId: number,
   playlists: readonly Playlist[],
   changes: LibraryChanges
 ): Promise<readonly Playlist[]> {
-  const changedIds = [...changes.playlists]
-  const [read, tracks] = await Promise.all([
-    changedIds.length > 0
-      ? readPlaylists(tx, [stationId], { only: changedIds })
-      : new Map<number, Playlist[]>(),
-    readChangedTracks(tx, stationId, changes)
+  const known = new Map(playlists.map(playlist => [playlist.id, playlist]))
+  const only = [...changes.playlists]
+  const settings = only.length > 0 ? await readPlaylistSettings(tx, [stationId], { only }) : []
+  // Songs and entries of remote lists are different media.
+  const hasKnownTracks = ({ id, source }: (typeof settings)[number]) =>
+    known.has(id) && (known.get(id)?.source === 'songs') === (source === 'songs')
+  const whole = new Set(settings.filter(each => !hasKnownTracks(each)).map(({ id }) => id))
+  const [read, changed] = await Promise.all([
+    whole.size > 0 ? readTracks(tx, [stationId], { only: [...whole] }) : new Map<number, Tracks>(),
+    readChangedTracks(tx, stationId, changes, whole)
   ])
-  const kept = playlists
-    .filter(({ id }) => !changes.playlists.has(id))
-    .map(playlist => replaceChanged(playlist, changes, tracks.get(playlist.id) ?? noTracks))
-  return [...kept, ...(read.get(stationId) ?? [])].toSorted((a, b) => a.id - b.id)
+  const withSettings = settings.map(({ stationId: _station, ...each }) => ({
+    ...each,
+    tracks: (whole.has(each.id) ? read.get(each.id) : known.get(each.id)?.tracks) ?? noTracks
+  }))
+  return [...playlists.filter(({ id }) => !changes.playlists.has(id)), ...withSettings]
+    .map(each =>
+      whole.has(each.id) ? each : replaceChanged(each, changes, changed.get(each.id) ?? noTracks)
+    )
+    .toSorted((a, b) => a.id - b.id)
 }
-
-const noTracks = buildTracks([])
 
 function replaceChanged(playlist: Playlist, changes: LibraryChanges, fresh: Playlist['tracks']): Playlist {
   const { ids, media } = playlist.tracks
@@ -83,8 +93,13 @@ function replaceChanged(playlist: Playlist, changes: LibraryChanges, fresh: Play
   return { ...playlist, tracks: replaceTracks(playlist.tracks, isReplaced, fresh) }
 }
 
-/** Reads changed tracks and those with changed media, by playlist. Playlists that are read anyway are left out. */
-async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks, media }: LibraryChanges) {
+/** Reads changed tracks and those with changed media, by playlist. Playlists that are read as a whole are left out. */
+async function readChangedTracks(
+  tx: Tx,
+  stationId: number,
+  { tracks, media }: LibraryChanges,
+  whole: ReadonlySet<number>
+) {
   if (tracks.size + media.size === 0) return new Map<number, Playlist['tracks']>()
   // Joined row by row: otherwise Postgres might go through all tracks.
   const lists = await tx<(PackedTracks & { playlistId: number })[]>`
@@ -101,7 +116,7 @@ async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks,
       select ${trackColumns(tx)}, p.source = 'remote_url' as is_remote
       from playlist_entries t join playlists p on p.id = t.playlist_id
       where t.id = changed.id and p.station_id = ${stationId} and p.is_enabled and p.type <> 'custom'
-        and p.id <> all(${[...playlists]}::bigint[])
+        and p.id <> all(${[...whole]}::bigint[])
       limit 1
     ) t
     cross join lateral (

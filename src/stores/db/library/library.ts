@@ -30,38 +30,70 @@ interface PlaylistSelection {
 export async function readPlaylists(
   sql: Sql | Tx,
   stationIds: readonly number[],
-  { only = null, hasInactive = false }: PlaylistSelection = {}
-) {
-  const isActive = sql`(${hasInactive} or (p.is_enabled and p.type <> 'custom'))`
-  const isRead = sql`(${only && [...only]}::bigint[] is null or p.id = any(${only && [...only]}::bigint[]))`
-  const [rows, lists] = await Promise.all([
-    sql<PlaylistRow[]>`
-      select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
-        p.weight, p.is_enabled as "isEnabled", p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
-        p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
-        p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass
-      from playlists p
-      where p.station_id = any(${[...stationIds]}::bigint[]) and ${isActive} and ${isRead}
-      order by p.id`,
-    // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track. In parts,
-    // because a row of 50,000 tracks would be parsed in one go.
-    sql<(PackedTracks & { playlistId: number })[]>`
-      select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
-        with t as materialized (
-          select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote, (
-              row_number() over (partition by t.playlist_id order by t.position, t.id) - 1
-            ) / ${tracksPerPart}::int as part
-          from playlists p join playlist_entries t on t.playlist_id = p.id
-          where p.station_id = s.id and ${isActive} and ${isRead}
-        ), m as materialized (
-          select ${mediaColumns(sql)}, remote_playlist_id is not null as is_remote from media m where station_id = s.id
-        )
-        select t.playlist_id as "playlistId", ${packedTracks(sql)}
-        from t join m on m.id = t.media_id and m.is_remote = t.is_remote
-        group by t.playlist_id, t.part
-        order by t.playlist_id, t.part
-      ) list`
+  selection: PlaylistSelection = {}
+): Promise<Map<number, Playlist[]>> {
+  const [playlists, tracks] = await Promise.all([
+    readPlaylistSettings(sql, stationIds, selection),
+    readTracks(sql, stationIds, selection)
   ])
+  const byStation = new Map<number, Playlist[]>()
+  for (const { stationId, ...settings } of playlists) {
+    const own = byStation.get(stationId) ?? []
+    byStation.set(stationId, own)
+    own.push({ ...settings, tracks: tracks.get(settings.id) ?? noTracks })
+  }
+  return byStation
+}
+
+const activeIn = (sql: Sql | Tx, { only = null, hasInactive = false }: PlaylistSelection) => sql`
+  (${hasInactive} or (p.is_enabled and p.type <> 'custom'))
+  and (${only && [...only]}::bigint[] is null or p.id = any(${only && [...only]}::bigint[]))`
+
+/** Reads playlists without their tracks, by id. */
+export async function readPlaylistSettings(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  selection: PlaylistSelection = {}
+): Promise<(Omit<Playlist, 'tracks'> & { stationId: number })[]> {
+  const rows = await sql<PlaylistRow[]>`
+    select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
+      p.weight, p.is_enabled as "isEnabled", p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
+      p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
+      p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass
+    from playlists p
+    where p.station_id = any(${[...stationIds]}::bigint[]) and ${activeIn(sql, selection)}
+    order by p.id`
+  return rows.map(({ source, remoteType, options: names, ...row }) => ({
+    ...row,
+    source: source === 'songs' ? 'songs' : remoteType === 'playlist' ? 'list' : 'stream',
+    options: new Set(names.split(',').filter(isOption))
+  }))
+}
+
+/** Reads all tracks of playlists, by playlist; those without any are left out. */
+export async function readTracks(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  selection: PlaylistSelection = {}
+): Promise<Map<number, Tracks>> {
+  // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track. In parts,
+  // because a row of 50,000 tracks would be parsed in one go.
+  const lists = await sql<(PackedTracks & { playlistId: number })[]>`
+    select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
+      with t as materialized (
+        select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote, (
+            row_number() over (partition by t.playlist_id order by t.position, t.id) - 1
+          ) / ${tracksPerPart}::int as part
+        from playlists p join playlist_entries t on t.playlist_id = p.id
+        where p.station_id = s.id and ${activeIn(sql, selection)}
+      ), m as materialized (
+        select ${mediaColumns(sql)}, remote_playlist_id is not null as is_remote from media m where station_id = s.id
+      )
+      select t.playlist_id as "playlistId", ${packedTracks(sql)}
+      from t join m on m.id = t.media_id and m.is_remote = t.is_remote
+      group by t.playlist_id, t.part
+      order by t.playlist_id, t.part
+    ) list`
   const parts = new Map<number, PackedTracks[]>()
   for (const list of lists) {
     const before = parts.get(list.playlistId)
@@ -71,30 +103,13 @@ export async function readPlaylists(
   const tracks = new Map<number, Tracks>()
   const pause = openPauses(unpackSliceMs)
   for (const [id, each] of parts) tracks.set(id, await unpackTracks(each, pause))
-  const byStation = new Map<number, Playlist[]>()
-  for (const row of rows) {
-    const playlists = byStation.get(row.stationId) ?? []
-    byStation.set(row.stationId, playlists)
-    playlists.push(playlistOf(row, tracks.get(row.id) ?? noTracks))
-  }
-  return byStation
+  return tracks
 }
 
 const unpackSliceMs = 4
 
-const noTracks = buildTracks([])
-
-function playlistOf(
-  { stationId: _station, source, remoteType, options, ...row }: PlaylistRow,
-  tracks: Tracks
-): Playlist {
-  return {
-    ...row,
-    source: source === 'songs' ? 'songs' : remoteType === 'playlist' ? 'list' : 'stream',
-    options: new Set(options.split(',').filter(isOption)),
-    tracks
-  }
-}
+/** No tracks. */
+export const noTracks = buildTracks([])
 
 const options: readonly PlaylistOption[] = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
 const optionNames: ReadonlySet<string> = new Set(options)
