@@ -61,7 +61,7 @@ interface BodyAttack {
  */
 export async function attackWithBodies(program: Program, attack: BodyAttack): Promise<boolean> {
   const poller = await startPoller(`${program.baseUrl}/api/nowplaying/${attack.station}`)
-  const takeStalls = openStalls(join(attack.stallFolder, String(program.serverPid())))
+  const drainStalls = openStalls(join(attack.stallFolder, String(program.serverPid())))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const chosen = process.env['ROUTES'] ?? ''
   const results: Result[] = []
@@ -69,12 +69,12 @@ export async function attackWithBodies(program: Program, attack: BodyAttack): Pr
     for (const route of apiRoutes) {
       const name = `${route.method} ${route.path}`
       if ((route.method !== 'POST' && route.method !== 'PUT') || !name.includes(chosen)) continue
-      takeStalls()
-      await poller.takeLongestMs()
+      drainStalls()
+      await poller.drainLongestMs()
       const sent = await sendBodies(route, agent, program, attack)
       await wait(afterwardsMs)
-      const pollMs = await poller.takeLongestMs()
-      for (const stall of takeStalls()) {
+      const pollMs = await poller.drainLongestMs()
+      for (const stall of drainStalls()) {
         // Of a body and what it leaves behind.
         const cause = sent.findLast(({ startMs }) => startMs < stall.endMs)
         if (!cause) continue
@@ -182,7 +182,7 @@ async function startPoller(url: string) {
   await once(poller, 'message')
   return {
     /** The longest wait since the last call. */
-    takeLongestMs: async (): Promise<number> => {
+    drainLongestMs: async (): Promise<number> => {
       const response = once(poller, 'message')
       poller.send('take')
       const [longestMs] = await response

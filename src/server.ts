@@ -23,9 +23,9 @@ import { serveRoutes } from './http/serve.ts'
 import type { ResponsesInFlight } from './http/stream.ts'
 import { App, listen } from './http/uws.ts'
 import { openNamelessNow } from './library/uploads/content.ts'
-import { openAdmission, admitterOf } from './live/admission.ts'
+import { openConnectionAdmission, openLongPollAdmission } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
-import { viewOf } from './live/feed/view.ts'
+import { openFeedView } from './live/feed/view.ts'
 import { openFollowers } from './live/followers.ts'
 import { serveHotGets } from './live/hot-gets.ts'
 import { openHub } from './live/hub.ts'
@@ -99,7 +99,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     return key !== null && maySeePrivate(key, stationId)
   }
   const addressOf = openAddressResolver(config.TRUSTED_PROXIES)
-  const admission = openAdmission({
+  const admission = openConnectionAdmission({
     total: config.LIVE_MAX_CONNECTIONS,
     perAddress: config.LIVE_MAX_CONNECTIONS_PER_ADDRESS
   })
@@ -116,11 +116,11 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS, sessionCookie }
   serveSockets(app, hub, connectOptions)
   const ownHandlers = serveStreams(app, hub, connectOptions)
-  const live = viewOf(feed)
+  const live = openFeedView(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
-    admit: admitterOf(admission, followers)
+    admit: openLongPollAdmission(admission, followers)
   })
   const inFlight: ResponsesInFlight = { count: 0 }
   requestsInFlight.read = () => inFlight.count

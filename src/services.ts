@@ -14,7 +14,7 @@ import { OperatorError } from './platform/runtime/errors.ts'
 import type { Logger } from './platform/runtime/log.ts'
 import type { Outages } from './platform/runtime/outages.ts'
 import { openSlowLog } from './platform/runtime/slow-log.ts'
-import { reasonOf } from './platform/runtime/store-errors.ts'
+import { describeError } from './platform/runtime/store-errors.ts'
 import { checkPostgres } from './stores/db/connections/check-postgres.ts'
 import {
   aliveSeconds,
@@ -165,7 +165,7 @@ function logNodeOutages(cluster: Cluster, log: Logger): void {
   cluster
     .on('node error', (error: Error, node: string) => {
       if (!unreachable.has(node))
-        log.error({ reason: reasonOf(error), node }, 'connection to a node of redis lost')
+        log.error({ reason: describeError(error), node }, 'connection to a node of redis lost')
       unreachable.add(node)
     })
     .on('+node', (connection: Redis) => {

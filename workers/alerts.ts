@@ -2,7 +2,7 @@ import { openAlerts, undeliveredMessages } from '../src/platform/metrics/alerts.
 import { toNetworkList } from '../src/platform/outbound/networks.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import { announceAlerts } from '../src/upkeep/alerts/announce.ts'
-import { channelsOf, type SendAlertDeps, sendAlerts } from '../src/upkeep/alerts/send-alerts.ts'
+import { listChannels, type SendAlertDeps, sendAlerts } from '../src/upkeep/alerts/send-alerts.ts'
 import { updateStaleStationsAlert } from '../src/upkeep/alerts/stale-stations.ts'
 import { openMailer } from '../src/webhooks/deliveries/mailer.ts'
 import type { LoopRun, TaskServices } from './task.ts'
@@ -25,7 +25,7 @@ export function openAlertMessages({ sql, log, config }: TaskServices): LoopRun {
     post: url === undefined || secret === undefined ? null : { url, secret },
     allowed: toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)
   }
-  const options = { channels: channelsOf(deps) }
+  const options = { channels: listChannels(deps) }
   openAlerts.read = async () => {
     const rows = await sql<{ kind: string; count: number }[]>`
       select split_part(fact, ':', 1) as kind, count(*)::int as count from open_facts group by 1 order by 1 limit 100`

@@ -1,6 +1,10 @@
 import { shardOf, shards } from '../stores/redis/keys.ts'
 import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/positions.ts'
-import { readShardSummaries, readPositionsOf, type ShardSummary } from '../stores/redis/shard-commands.ts'
+import {
+  readShardSummaries,
+  readStationPositions,
+  type ShardSummary
+} from '../stores/redis/shard-commands.ts'
 import { dropTombstone, readPositions, removeState } from '../stores/redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
 import { removeDeletedStates } from './station-removal.ts'
@@ -77,7 +81,7 @@ export function openStateComparison(services: PlayoutServices) {
       })
       if (!isTooMany) {
         const rows = changed.filter(({ id }) => isRemaining(id))
-        const positions = await readPositionsOf(
+        const positions = await readStationPositions(
           redis,
           rows.map(({ id }) => id)
         )
@@ -148,7 +152,7 @@ async function removeLatelyDeleted(
     select id from deleted_stations d where deleted_at > now() - make_interval(secs => ${sinceMs / 1_000}::float8)
       and not exists (select from stations s where s.id = d.id and s.deleted_at is null)`
   const ids = rows.map(({ id }) => id).filter(isIncluded)
-  const positions = await readPositionsOf(redis, ids)
+  const positions = await readStationPositions(redis, ids)
   for (const id of ids) if (positions.get(id) !== '') await removeState(redis, id)
 }
 

@@ -3,7 +3,7 @@ import { type NewPlay, readPlays } from '../stores/db/library/library.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import type { StationChange } from './change-station.ts'
 import { type LibraryCache, newestCachedPlayId } from './queue/libraries.ts'
-import { pastOf } from './queue/library-past.ts'
+import { composePast } from './queue/library-past.ts'
 import type { StationLibrary } from './queue/packed-library.ts'
 import { readLibrary } from './queue/read-library.ts'
 import {
@@ -12,7 +12,7 @@ import {
   readQueues,
   readRemovedRows,
   readRequests,
-  rulesOf,
+  toAutodjRules,
   type UnplayedRow
 } from './rows.ts'
 import { readStations, type StationOnAir } from './station-facts.ts'
@@ -129,6 +129,6 @@ async function readContext(
   const { playlists, past } = autodj.hasAutodj
     ? await readLibrary(tx, autodj, nowMs, libraries && { libraries, plays: newPlays, afterCommit })
     : noLibrary
-  const library = { rules: rulesOf(autodj), playlists, past: pastOf(past, removed), requests }
+  const library = { rules: toAutodjRules(autodj), playlists, past: composePast(past, removed), requests }
   return { station, play, autodj, queue, library }
 }

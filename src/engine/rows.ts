@@ -73,7 +73,7 @@ const measuredOverlap = (tx: Tx) => tx`(
   ) x)`
 
 /** The settings for the AutoDJ. */
-export function rulesOf(facts: AutodjFacts): AutodjRules {
+export function toAutodjRules(facts: AutodjFacts): AutodjRules {
   return { ...facts, zone: openZone(facts.timezone), seed: facts.randomSeed }
 }
 

@@ -11,7 +11,7 @@ import { ApiError, Overloaded, renderApiError, StoreOffline } from '../platform/
 import type { Logger } from '../platform/runtime/log.ts'
 import { redactKeys } from '../platform/runtime/redact-keys.ts'
 import type { SlowLog } from '../platform/runtime/slow-log.ts'
-import { isStoreFault, reasonOf, unavailableStoreOf } from '../platform/runtime/store-errors.ts'
+import { isStoreFault, describeError, findUnavailableStore } from '../platform/runtime/store-errors.ts'
 import type { ReceivedBody } from './body.ts'
 import {
   commonLines,
@@ -193,7 +193,7 @@ export function sendEmpty(exchange: Exchange, headers: HeaderList): void {
 export function sendError(exchange: Exchange, error: unknown): void {
   const { requestId, path } = exchange.head
   const { renderError = (shown: ApiError) => renderApiError(shown) } = exchange.server
-  const apiError = toApiError(error, requestId)
+  const apiError = toReportedError(error, requestId)
   if (apiError !== error) logFailure(exchange, error)
   const seconds = apiError.retryAfterSeconds
   const retryAfter: HeaderList = seconds === null ? [] : [['Retry-After', String(seconds)]]
@@ -210,8 +210,8 @@ function logFailure(exchange: Exchange, error: unknown): void {
   const { log } = exchange.server
   const details = describeRequest(exchange)
   // The log leaves out what an outage explains.
-  if (unavailableStoreOf(error) !== null) log.warn({ err: error, ...details }, 'request failed')
-  else if (isStoreFault(error)) log.warn({ reason: reasonOf(error), ...details }, 'request failed')
+  if (findUnavailableStore(error) !== null) log.warn({ err: error, ...details }, 'request failed')
+  else if (isStoreFault(error)) log.warn({ reason: describeError(error), ...details }, 'request failed')
   else log.error({ err: error, ...details }, 'request failed')
 }
 
@@ -346,7 +346,7 @@ function hasHeader(headers: HeaderList, lowerCaseName: string): boolean {
   return headers.some(([name]) => name.toLowerCase() === lowerCaseName)
 }
 
-function toApiError(error: unknown, requestId: string): ApiError {
+function toReportedError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError && error.kind !== 'internal') return error
   if (error instanceof DeadlineExceeded)
     return new Overloaded(5, 'The request took too long: try again in a few seconds.')

@@ -73,7 +73,7 @@ export async function parseFields(bytes: Uint8Array, contentType: string): Promi
 }
 
 /** The file of a form. Throws 400 without one. */
-export function fileOf({ file }: MultipartForm): Uint8Array {
+export function getFile({ file }: MultipartForm): Uint8Array {
   if (file === null) throw new ApiError('invalid', 'The form must contain a file.')
   return file
 }

@@ -35,7 +35,7 @@ export interface FilePart {
 }
 
 /** The pieces of a body; each is valid until the next one is requested. */
-export async function* piecesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
+export async function* readPieces(stream: BodyStream): AsyncGenerator<Uint8Array> {
   for (let piece = await stream.read(); piece !== null; piece = await stream.read()) yield piece
 }
 
@@ -47,7 +47,7 @@ const pieceBytes = 64 * 1024
 /** The same for a parser, which keeps pieces and works on what it gets at once. */
 async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
   const pause = openPauses(sliceMs)
-  for await (const piece of piecesOf(stream))
+  for await (const piece of readPieces(stream))
     for (let from = 0; from < piece.length; from += pieceBytes) {
       await pause()
       yield Buffer.from(piece.subarray(from, from + pieceBytes))

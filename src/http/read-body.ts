@@ -3,7 +3,7 @@ import { decodeForeignLinesInSlices, findCharset } from '../platform/text/foreig
 import { isJsonType, parseLargeJsonBody } from '../platform/text/json-body.ts'
 import { findCharsetField, parseForm } from '../platform/text/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
-import { fileOf, parseFields, parseMultipart } from './form-body.ts'
+import { getFile, parseFields, parseMultipart } from './form-body.ts'
 import { isMultipart } from './multipart-body.ts'
 import { parseRecordForm } from './record-form.ts'
 import { type Admitted, formContentType, type Route } from './route.ts'
@@ -27,7 +27,7 @@ export async function readBody(
   if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
     const parts = await parseMultipart(await incoming.bytes, contentType, { charset })
     if (takesForm) return Object.fromEntries(parts.fields)
-    return byteTypes ? fileOf(parts) : decodeForeignLinesInSlices(fileOf(parts), parts.charset)
+    return byteTypes ? getFile(parts) : decodeForeignLinesInSlices(getFile(parts), parts.charset)
   }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes

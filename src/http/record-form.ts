@@ -1,7 +1,7 @@
 import qs from 'qs'
 
 import { type JsonSchema, numberText } from '../model/fields/field.ts'
-import { alternativesOf, isObject } from '../model/fields/schema-alternatives.ts'
+import { listAlternatives, isObject } from '../model/fields/schema-alternatives.ts'
 import { refuseBody, refuseField } from '../platform/runtime/errors.ts'
 import { maxFormFields } from '../platform/text/percent-encoding.ts'
 
@@ -14,11 +14,11 @@ const maxNameLength = 500
  * that is no record.
  */
 export function parseRecordForm(fields: URLSearchParams, schema: JsonSchema): unknown {
-  assertNames(fields)
-  return convert(nest(fields), alternativesOf(schema))
+  assertFieldCount(fields)
+  return convert(nest(fields), listAlternatives(schema))
 }
 
-function assertNames(fields: URLSearchParams): void {
+function assertFieldCount(fields: URLSearchParams): void {
   if (fields.size > maxFormFields)
     refuseBody('too_many', `The form has more than ${maxFormFields.toLocaleString('en-US')} fields.`)
   for (const name of fields.keys()) {
@@ -72,7 +72,7 @@ function convert(value: unknown, schemas: readonly JsonSchema[]): unknown {
   // A list has the numbers from 0 on, without a gap; a map may have numbers as names.
   const members = Object.entries(value)
   if (members.length > 0 && members.every(([name], index) => name === String(index))) {
-    const items = schemas.flatMap(each => alternativesOf(each['items']))
+    const items = schemas.flatMap(each => listAlternatives(each['items']))
     return members.map(([, element]) => convert(element, items))
   }
   return Object.fromEntries(
@@ -91,7 +91,7 @@ function convertText(value: string, schemas: readonly JsonSchema[]): unknown {
 
 function schemasOfMember(name: string, schemas: readonly JsonSchema[]): JsonSchema[] {
   const named = schemas.flatMap(({ properties }) =>
-    isObject(properties) && Object.hasOwn(properties, name) ? alternativesOf(properties[name]) : []
+    isObject(properties) && Object.hasOwn(properties, name) ? listAlternatives(properties[name]) : []
   )
-  return named.length > 0 ? named : schemas.flatMap(each => alternativesOf(each['additionalProperties']))
+  return named.length > 0 ? named : schemas.flatMap(each => listAlternatives(each['additionalProperties']))
 }

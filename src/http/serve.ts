@@ -118,7 +118,7 @@ export function serveRoutes<R extends Route>(
     }
     // An exception that leaves this callback ends the process.
     try {
-      const target = findTarget(exchange, req)
+      const target = routeRequest(exchange, req)
       if (target !== null) handle(exchange, req, target)
     } catch (error) {
       exchange.body ??= dropBody(res, req)
@@ -131,7 +131,7 @@ export function serveRoutes<R extends Route>(
     trimsBelow !== undefined && path.startsWith(trimsBelow) ? removeLastSlashes(path) : path
 
   /** Returns null for a request that was answered or given to its own handler. */
-  function findTarget(exchange: Exchange, req: HttpRequest): Target<R> | null {
+  function routeRequest(exchange: Exchange, req: HttpRequest): Target<R> | null {
     const { method, path: sent } = exchange.head
     const asSent = match(sent)
     const path = asSent === null ? removeRepeatedSlashes(sent) : sent

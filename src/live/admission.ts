@@ -7,10 +7,10 @@ import type { ConnectionOwner } from './session.ts'
 export type ConnectionRefusal = 'total' | 'address'
 
 /** Counts open connections: sockets, streams and long polls. */
-export type Admission = ReturnType<typeof openAdmission>
+export type Admission = ReturnType<typeof openConnectionAdmission>
 
 /** `perAddress`: the limit for one address; an IPv6 network of 64 bits counts as one. */
-export function openAdmission({ total, perAddress }: { total: number; perAddress: number }) {
+export function openConnectionAdmission({ total, perAddress }: { total: number; perAddress: number }) {
   const owners = new Map<string, ConnectionOwner>()
   let size = 0
   return {
@@ -40,7 +40,7 @@ function refuse(limit: ConnectionRefusal): ConnectionRefusal {
 }
 
 /** Returns a function that admits long polls: it returns a function that releases one, or null at a limit. */
-export function admitterOf(admission: Admission, followers: Pick<Followers, 'admitLongPoll'>) {
+export function openLongPollAdmission(admission: Admission, followers: Pick<Followers, 'admitLongPoll'>) {
   return (address: string, stationId: number): (() => void) | null => {
     const owner = admission.enter(address)
     if (typeof owner === 'string') return null

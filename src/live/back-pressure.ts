@@ -1,6 +1,6 @@
 import type { Trigger } from '../model/station/triggers.ts'
 import type { DisconnectReason } from './protocol.ts'
-import type { Session, Subscription } from './session.ts'
+import type { LiveSession, Subscription } from './session.ts'
 
 /** A client with more unread bytes is sent nothing new until it has read. */
 const behindBytes = 64 * 1024
@@ -13,7 +13,7 @@ interface BackPressureOptions {
   readonly slowMs: number
   /** Sends the newest state of a subscription's channel. */
   readonly sendNewest: (subscription: Subscription, triggers: ReadonlySet<Trigger>) => void
-  readonly end: (session: Session, reason: DisconnectReason) => void
+  readonly end: (session: LiveSession, reason: DisconnectReason) => void
 }
 
 /**
@@ -21,21 +21,21 @@ interface BackPressureOptions {
  * client reads again it gets the newest state.
  */
 export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOptions) {
-  const watched = new Set<Session>()
+  const watched = new Set<LiveSession>()
 
   /** Watches a session that may have fallen behind. */
-  function watch(session: Session): void {
-    if (session.heldBack === null && !isBehind(session)) return
+  function watch(session: LiveSession): void {
+    if (session.heldBack === null && !isClientBehind(session)) return
     if (session.slowSinceMs === 0) session.slowSinceMs = performance.now()
     watched.add(session)
   }
 
   /** Sends what was held back, until the client is behind again. */
-  function release(session: Session): void {
+  function release(session: LiveSession): void {
     if (session.heldBack === null) return
     session.transport.cork(() => {
       for (const subscription of session.heldBack ?? []) {
-        if (isBehind(session)) return
+        if (isClientBehind(session)) return
         const triggers = subscription.missedTriggers ?? noTriggers
         session.heldBack?.delete(subscription)
         subscription.missedTriggers = null
@@ -45,10 +45,10 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
     })
   }
 
-  function checkSession(session: Session, nowMs: number): void {
+  function checkSession(session: LiveSession, nowMs: number): void {
     release(session)
     if (session.phase === 'ended') return
-    if (session.heldBack === null && !isBehind(session)) {
+    if (session.heldBack === null && !isClientBehind(session)) {
       session.slowSinceMs = 0
       watched.delete(session)
     } else if (session.transport.waitingBytes() > slowBytes || nowMs - session.slowSinceMs > slowMs) {
@@ -79,15 +79,15 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
       watch(session)
     },
     /** The sessions that may be behind. */
-    watched: (): readonly Session[] => [...watched],
+    watched: (): readonly LiveSession[] => [...watched],
     /** Releases a watched session, or ends it if it stays behind. */
     check: checkSession,
-    forget: (session: Session) => void watched.delete(session)
+    forget: (session: LiveSession) => void watched.delete(session)
   }
 }
 
 /** Whether a client has so many unread bytes that optional frames are not sent to it. */
-export const isBehind = ({ isClear, transport }: Session) =>
+export const isClientBehind = ({ isClear, transport }: LiveSession) =>
   !isClear && transport.waitingBytes() > behindBytes
 
 export const noTriggers: ReadonlySet<Trigger> = new Set()

@@ -2,7 +2,7 @@ import type { Trigger } from '../model/station/triggers.ts'
 import { subscriptions as counted } from '../platform/metrics/push.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import type { SubscriptionRequest } from './protocol.ts'
-import type { Channel, Session, Subscription } from './session.ts'
+import type { Channel, LiveSession, Subscription } from './session.ts'
 
 export type Channels = ReturnType<typeof openChannels>
 
@@ -52,7 +52,7 @@ export function openChannels(onOpen: (channel: Channel) => void) {
     }
   }
 
-  function add(session: Session, request: SubscriptionRequest, joinedAt: number): Subscription {
+  function add(session: LiveSession, request: SubscriptionRequest, joinedAt: number): Subscription {
     const { channel: name, heartbeatMs } = request
     const { delayMs } = session
     const channel = find(name, delayMs, heartbeatMs) ?? openChannel(name, delayMs, heartbeatMs)
@@ -77,13 +77,13 @@ export function openChannels(onOpen: (channel: Channel) => void) {
     named: (name: string) => byName.get(name) ?? none,
     all: (): Iterable<Channel> => open,
     /** Replaces the subscriptions of a session. Channels that stay keep the position of the client. */
-    subscribe: (session: Session, requests: readonly SubscriptionRequest[], joinedAt: number) => {
+    subscribe: (session: LiveSession, requests: readonly SubscriptionRequest[], joinedAt: number) => {
       const before = session.subscriptions
       session.subscriptions = requests.map(request => add(session, request, joinedAt))
       session.heldBack = null
       remove(before)
     },
-    leave: (session: Session) => {
+    leave: (session: LiveSession) => {
       remove(session.subscriptions)
       session.subscriptions = []
       session.heldBack = null

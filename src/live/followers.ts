@@ -5,7 +5,7 @@ import {
   type FollowerTransport,
   noFollowers
 } from '../stores/redis/followers.ts'
-import { followsNothing, type Session } from './session.ts'
+import { followsNothing, type LiveSession } from './session.ts'
 
 export type Followers = ReturnType<typeof openFollowers>
 
@@ -15,7 +15,7 @@ export type Followers = ReturnType<typeof openFollowers>
  */
 export function openFollowers(maxPerStation = 0) {
   const byStation = new Map<number, Record<FollowerTransport, number>>()
-  /** The stations whose counts have changed since `takeChanges`. */
+  /** The stations whose counts have changed since `drainChanges`. */
   const changed = new Set<number>()
 
   function isFull(stationId: number): boolean {
@@ -35,7 +35,7 @@ export function openFollowers(maxPerStation = 0) {
   }
 
   /** Replaces what a session follows. Returns false, and changes nothing, if a new station is full. */
-  function follow(session: Session, stationIds: readonly number[]): boolean {
+  function follow(session: LiveSession, stationIds: readonly number[]): boolean {
     const { follows: before, transport } = session
     const added = stationIds.filter(stationId => !before.includes(stationId))
     if (added.some(isFull)) {
@@ -51,9 +51,9 @@ export function openFollowers(maxPerStation = 0) {
   return {
     follow,
     /** Adds a station to those that a session follows. Returns false if it is full. */
-    alsoFollow: (session: Session, stationId: number): boolean =>
+    alsoFollow: (session: LiveSession, stationId: number): boolean =>
       session.follows.includes(stationId) || follow(session, [...session.follows, stationId]),
-    leave: (session: Session) => void follow(session, followsNothing),
+    leave: (session: LiveSession) => void follow(session, followsNothing),
     /** Counts a long poll. Returns a function that ends it, or null if the station is full. */
     admitLongPoll: (stationId: number): (() => void) | null => {
       if (isFull(stationId)) {
@@ -64,7 +64,7 @@ export function openFollowers(maxPerStation = 0) {
       return () => add(stationId, 'long_poll', -1)
     },
     /** Returns the counts that have changed since the last call; null: the station has no followers. */
-    takeChanges: (): Map<number, FollowerCounts | null> => {
+    drainChanges: (): Map<number, FollowerCounts | null> => {
       const changes = [...changed].map(stationId => [stationId, copyOf(byStation.get(stationId))] as const)
       changed.clear()
       return new Map(changes)

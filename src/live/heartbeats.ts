@@ -7,22 +7,22 @@ import { pingFrame } from './frames.ts'
 import { channelCredit, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications } from './publications.ts'
 import { sendUnlessBehind } from './sender.ts'
-import type { Channel, Session, Subscription } from './session.ts'
+import type { Channel, LiveSession, Subscription } from './session.ts'
 
 interface HeartbeatOptions {
-  readonly sessions: ReadonlySet<Session>
+  readonly sessions: ReadonlySet<LiveSession>
   readonly channels: Channels
   readonly fanOut: FanOut
   readonly publications: Publications
   readonly backPressure: {
-    readonly watched: () => readonly Session[]
-    readonly check: (session: Session, nowMs: number) => void
+    readonly watched: () => readonly LiveSession[]
+    readonly check: (session: LiveSession, nowMs: number) => void
   }
-  readonly end: (session: Session, reason: DisconnectReason) => void
+  readonly end: (session: LiveSession, reason: DisconnectReason) => void
   /** Called with a channel whose check fails. */
   readonly noteFault: (channel: Channel, error: unknown) => void
   /** Ends a session whose check fails. */
-  readonly fail: (session: Session, error: unknown) => void
+  readonly fail: (session: LiveSession, error: unknown) => void
   readonly heartbeatMs: number
   readonly pingIntervalMs: number
   readonly timeIntervalMs: number
@@ -63,7 +63,7 @@ export function openHeartbeats(options: HeartbeatOptions) {
    * Takes an expired or revoked listen token from a session, and ends the session if it needs one. Publications
    * check tokens too, but are rare, and those of a channel with a delay are late.
    */
-  function checkToken(session: Session): void {
+  function checkToken(session: LiveSession): void {
     const { grant } = session
     if (grant === null || publications.isGranted(grant, grant.stationId)) return
     session.grant = null
@@ -75,7 +75,7 @@ export function openHeartbeats(options: HeartbeatOptions) {
     if (session.subscriptions.some(needsToken)) end(session, 'tokenExpired')
   }
 
-  function checkSession(session: Session, nowMs: number, credit: number): void {
+  function checkSession(session: LiveSession, nowMs: number, credit: number): void {
     if (session.credit < channelCredit) session.credit = Math.min(channelCredit, session.credit + credit)
     if (nowMs < session.dueAtMs) return
     if (session.phase === 'waiting') end(session, 'stale')
@@ -105,7 +105,10 @@ export function openHeartbeats(options: HeartbeatOptions) {
   }
 
   /** Checks the sessions that still exist when it is their turn. What fails for one affects no other. */
-  async function visitSessions(all: readonly Session[], check: (session: Session) => void): Promise<void> {
+  async function visitSessions(
+    all: readonly LiveSession[],
+    check: (session: LiveSession) => void
+  ): Promise<void> {
     await visitInTimeSlices(sliceMs, all, session => {
       if (isClosed || session.phase === 'ended') return
       try {

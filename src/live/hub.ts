@@ -25,8 +25,8 @@ import {
   type Channel,
   endSession,
   type NewClient,
-  openSession,
-  type Session,
+  openLiveSession,
+  type LiveSession,
   type Transport
 } from './session.ts'
 import { openSubscribing } from './subscribing.ts'
@@ -78,7 +78,7 @@ export function openHub(options: HubOptions) {
   const { feed, admission, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
   const { staleMs = 10_000, slowMs = 30_000, timeIntervalMs = 60_000, tickMs = 500 } = options
   const { readGrant = () => null, followers = openFollowers() } = options
-  const sessions = new Set<Session>()
+  const sessions = new Set<LiveSession>()
   const channels = openChannels(channel => {
     if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
     heartbeats.schedule(channel)
@@ -111,12 +111,12 @@ export function openHub(options: HubOptions) {
   let isDraining = false
 
   /** Sends the reason and closes. */
-  function end(session: Session, reason: DisconnectReason): void {
+  function end(session: LiveSession, reason: DisconnectReason): void {
     forget(session)
     endSession(session, reason)
   }
 
-  function forget(session: Session): void {
+  function forget(session: LiveSession): void {
     channels.leave(session)
     followers.leave(session)
     backPressure.forget(session)
@@ -131,12 +131,12 @@ export function openHub(options: HubOptions) {
   }
 
   /** An error ends the session in which it occurred, not the process. */
-  function fail(session: Session, error: unknown): void {
+  function fail(session: LiveSession, error: unknown): void {
     log.error({ err: error }, 'session failed')
     end(session, 'internal')
   }
 
-  function guard(session: Session, action: () => void): void {
+  function guard(session: LiveSession, action: () => void): void {
     try {
       action()
     } catch (error) {
@@ -145,9 +145,9 @@ export function openHub(options: HubOptions) {
   }
 
   /** Messages are handled in time slices, because handling takes longer than sending. */
-  const inboxes = openSlicedQueue<Session>(sliceMs, session => guard(session, () => handleNext(session)))
+  const inboxes = openSlicedQueue<LiveSession>(sliceMs, session => guard(session, () => handleNext(session)))
 
-  function receive(session: Session, text: string): void {
+  function receive(session: LiveSession, text: string): void {
     if (session.phase === 'ended') return
     const inbox = (session.inbox ??= [])
     inbox.push(text)
@@ -157,11 +157,11 @@ export function openHub(options: HubOptions) {
     enqueue(session)
   }
 
-  function enqueue(session: Session): void {
+  function enqueue(session: LiveSession): void {
     if (session.inbox !== null && session.phase !== 'authorizing') inboxes.add(session)
   }
 
-  function handleNext(session: Session): void {
+  function handleNext(session: LiveSession): void {
     const text = session.inbox?.shift()
     if (session.inbox?.length === 0) session.inbox = null
     if (text === undefined || session.phase === 'ended') return
@@ -198,18 +198,18 @@ export function openHub(options: HubOptions) {
   return {
     end,
     /** Opens a session, with a timeout for its first message. `leave` releases its admission. */
-    join: (transport: Transport, client: NewClient): Session => {
-      const session = openSession(transport, client, performance.now() + staleMs)
+    join: (transport: Transport, client: NewClient): LiveSession => {
+      const session = openLiveSession(transport, client, performance.now() + staleMs)
       connections[transport.name]++
       if (isDraining) endSession(session, 'shutdown')
       else sessions.add(session)
       return session
     },
-    receive: (session: Session, text: string) => guard(session, () => receive(session, text)),
+    receive: (session: LiveSession, text: string) => guard(session, () => receive(session, text)),
     /** The client reads again: sends what was held back. */
-    drained: (session: Session) => guard(session, () => backPressure.release(session)),
+    drained: (session: LiveSession) => guard(session, () => backPressure.release(session)),
     /** The connection was closed; to be called once. */
-    leave: (session: Session) => {
+    leave: (session: LiveSession) => {
       connections[session.transport.name]--
       if (session.phase !== 'ended') disconnects.client++
       session.phase = 'ended'

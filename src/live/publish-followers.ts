@@ -19,7 +19,7 @@ export function publishFollowers(followers: Followers, redis: RedisClient, log: 
   let replacesAll = true
 
   async function write(): Promise<void> {
-    const changes = replacesAll ? followers.all() : followers.takeChanges()
+    const changes = replacesAll ? followers.all() : followers.drainChanges()
     const options = { nowMs: engineTimeMs(), replacesAll }
     replacesAll = true
     replacesAll = !(await writeFollowers(redis, processId, changes, options))

@@ -1,7 +1,7 @@
 import type { ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import { isBehind, noTriggers, openBackPressure } from './back-pressure.ts'
+import { isClientBehind, noTriggers, openBackPressure } from './back-pressure.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
 import { engineSeconds } from './feed/live-station.ts'
 import type { Followers } from './followers.ts'
@@ -9,7 +9,7 @@ import { type Frame, encodeFrame, renderTimeFrame } from './frames.ts'
 import type { ListenPermissions } from './permissions.ts'
 import { type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications, RenderedPublication } from './publications.ts'
-import { sendFrame, type Session, type Subscription } from './session.ts'
+import { sendFrame, type LiveSession, type Subscription } from './session.ts'
 
 interface DeliveryOptions {
   readonly publications: Publications
@@ -18,7 +18,7 @@ interface DeliveryOptions {
   /** How long a client may stay behind. */
   readonly slowMs: number
   readonly log: Logger
-  readonly end: (session: Session, reason: DisconnectReason) => void
+  readonly end: (session: LiveSession, reason: DisconnectReason) => void
 }
 
 export type Sender = ReturnType<typeof openSender>
@@ -130,6 +130,6 @@ export function openSender(options: DeliveryOptions) {
 }
 
 /** Sends a frame that a client can do without: a client that is behind does not get it. */
-export function sendUnlessBehind(session: Session, frame: Frame): void {
-  if (!isBehind(session)) sendFrame(session, frame)
+export function sendUnlessBehind(session: LiveSession, frame: Frame): void {
+  if (!isClientBehind(session)) sendFrame(session, frame)
 }

@@ -31,7 +31,7 @@ export interface Transport {
 }
 
 /** One client, from connecting to its end. Members that few sessions need are null until then. */
-export interface Session {
+export interface LiveSession {
   readonly transport: Transport
   /** Its address, for limits. */
   readonly owner: ConnectionOwner
@@ -64,10 +64,10 @@ export interface Session {
 export const followsNothing: readonly number[] = []
 
 /** A client that connects. */
-export type NewClient = Readonly<Pick<Session, 'key' | 'delayMs' | 'owner'>>
+export type NewClient = Readonly<Pick<LiveSession, 'key' | 'delayMs' | 'owner'>>
 
 export interface Subscription {
-  readonly session: Session
+  readonly session: LiveSession
   readonly channel: Channel
   /** Deliveries announced before it joined are older than its snapshot. */
   readonly joinedAt: number
@@ -114,7 +114,7 @@ export interface Channel {
   } | null
 }
 
-export function openSession(transport: Transport, client: NewClient, dueAtMs: number): Session {
+export function openLiveSession(transport: Transport, client: NewClient, dueAtMs: number): LiveSession {
   const { key, delayMs, owner } = client
   return {
     transport,
@@ -135,12 +135,12 @@ export function openSession(transport: Transport, client: NewClient, dueAtMs: nu
 }
 
 /** Sends a frame and notes unsent bytes. */
-export function sendFrame(session: Session, frame: Frame): void {
+export function sendFrame(session: LiveSession, frame: Frame): void {
   if (!session.transport.send(frame)) session.isClear = false
 }
 
 /** Sends the reason and closes; without a disconnect frame if a message was unparseable or too long. */
-export function endSession(session: Session, ending: DisconnectReason): void {
+export function endSession(session: LiveSession, ending: DisconnectReason): void {
   if (session.phase === 'ended') return
   session.phase = 'ended'
   const { transport } = session

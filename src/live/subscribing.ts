@@ -20,7 +20,7 @@ import {
 } from './protocol.ts'
 import type { Publications } from './publications.ts'
 import type { Sender } from './sender.ts'
-import { sendFrame, type Session, type Subscription } from './session.ts'
+import { sendFrame, type LiveSession, type Subscription } from './session.ts'
 
 /** The private stations that a key may listen to. */
 type Allowed = ReadonlySet<number>
@@ -41,7 +41,7 @@ interface SubscribingOptions {
   readonly sender: Sender
   readonly fanOut: FanOut
   readonly pingIntervalMs: number
-  readonly end: (session: Session, reason: DisconnectReason) => void
+  readonly end: (session: LiveSession, reason: DisconnectReason) => void
 }
 
 /** Subscribes sessions to channels: parse, authorize, join, send the connect frame or the current states. */
@@ -50,7 +50,7 @@ export function openSubscribing(options: SubscribingOptions) {
   const { readGrant, followers } = options
 
   /** Handles a message. Returns null if that is done, or a promise while the session is `authorizing`. */
-  function handleMessage(session: Session, text: string): Promise<void> | null {
+  function handleMessage(session: LiveSession, text: string): Promise<void> | null {
     const message = parseSubscribe(text)
     const { phase } = session
     const isFirst = phase === 'waiting'
@@ -81,14 +81,14 @@ export function openSubscribing(options: SubscribingOptions) {
   }
 
   /** The station of the session's listen token; none if it has no valid one. */
-  function grantedStations({ grant }: Session): Allowed {
+  function grantedStations({ grant }: LiveSession): Allowed {
     return grant !== null && publications.isGranted(grant, grant.stationId)
       ? new Set([grant.stationId])
       : noStations
   }
 
   /** Returns null if nothing has to be checked. Also reads states again that are older than the client's. */
-  function authorize(session: Session, { requests }: Subscribe): Promise<Allowed> | null {
+  function authorize(session: LiveSession, { requests }: Subscribe): Promise<Allowed> | null {
     const older: LiveStation[] = []
     const hiddenIds = new Set<number>()
     for (const request of requests ?? []) {
@@ -111,11 +111,11 @@ export function openSubscribing(options: SubscribingOptions) {
     await withDeadline(refreshMs, 'a newer state', () => all).catch(() => {})
   }
 
-  function subscribe(session: Session, { requests }: Subscribe, allowed: Allowed): void {
+  function subscribe(session: LiveSession, { requests }: Subscribe, allowed: Allowed): void {
     const known = (requests ?? []).filter(
       ({ channel }) => channel === timeChannel || stationOfChannel(channel) !== null
     )
-    if (!followers.follow(session, findShown(known, allowed))) return end(session, 'stationFull')
+    if (!followers.follow(session, listVisibleStations(known, allowed))) return end(session, 'stationFull')
     // Joins before it reads the state, so that no change falls between the snapshot and what follows.
     channels.subscribe(session, known, fanOut.position())
     session.transport.cork(() => {
@@ -130,7 +130,10 @@ export function openSubscribing(options: SubscribingOptions) {
   }
 
   /** The stations that a session is shown with these subscriptions, each once. */
-  function findShown(requests: readonly SubscriptionRequest[], allowed: Allowed): readonly number[] {
+  function listVisibleStations(
+    requests: readonly SubscriptionRequest[],
+    allowed: Allowed
+  ): readonly number[] {
     const ids = requests.flatMap(({ channel }) => {
       const station = feed.find(stationOfChannel(channel) ?? '')
       if (station === undefined) return []
@@ -140,7 +143,7 @@ export function openSubscribing(options: SubscribingOptions) {
   }
 
   /** Sends the connect frame. */
-  function connect(session: Session, requests: readonly SubscriptionRequest[], allowed: Allowed): void {
+  function connect(session: LiveSession, requests: readonly SubscriptionRequest[], allowed: Allowed): void {
     session.phase = 'connected'
     session.dueAtMs = performance.now() + pingIntervalMs * (0.5 + Math.random() / 2)
     const entries = session.subscriptions.map((subscription, index) => {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 import { renderForeignQuery } from '../api/auth/credential-links.ts'
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
-import { checkUrl, hostOf } from '../platform/outbound/guard.ts'
+import { checkUrl, parseHost } from '../platform/outbound/guard.ts'
 import { parseUrl, toNetworkList } from '../platform/outbound/networks.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { pageRoute } from './page.ts'
@@ -47,7 +47,7 @@ const none = toNetworkList([])
 function findPublicAddress(frontendUrl: string, path: string): string | null {
   const server = parseUrl(frontendUrl)
   if (server === null || checkUrl(server.origin, none) !== null) return null
-  const host = hostOf(server.origin)
+  const host = parseHost(server.origin)
   // A name without a domain is one of the local network, or of a container.
   return isIP(host) === 0 && !host.includes('.') ? null : new URL(path, server.origin).href
 }

@@ -4,7 +4,7 @@ import type { HandledRoute } from '../api/core/route.ts'
 import type { ShownSettings } from '../api/core/services.ts'
 import { isSession } from '../http/credentials.ts'
 import type { Reply } from '../http/route.ts'
-import { type PlaylistFormat, playlistMimeTypes, renderPlaylist } from '../model/songs/playlist-file.ts'
+import { type PlaylistFormat, playlistMimeTypes, renderPlaylistFile } from '../model/songs/playlist-file.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import { renderStation } from '../model/station/now-playing.ts'
 import type { StationState } from '../model/station/state.ts'
@@ -111,7 +111,7 @@ export const streamPlaylistRoute = (format: PlaylistFormat) =>
       durationMs: 0
     }))
     return {
-      body: renderPlaylist(format, entries),
+      body: renderPlaylistFile(format, entries),
       headers: {
         'Content-Type': playlistMimeTypes[format],
         'Content-Disposition': `attachment; filename="${station.shortcode}.${format}"`,

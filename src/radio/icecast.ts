@@ -8,7 +8,7 @@ import { decodePercent } from '../platform/text/percent-encoding.ts'
 import { withoutStreamingServers } from './agent-family.ts'
 import {
   checkStreamCount,
-  detectFormat,
+  detectStreamFormat,
   parseBitrate,
   parseListenerCount,
   parseLooseJson,
@@ -54,7 +54,7 @@ export function parseIcecastStatus(bytes: Uint8Array, charset: string | null = n
   if (!parsed.success) reject('The response is not that of an Icecast server.')
   return checkStreamCount([parsed.output.icestats.source].flat()).flatMap(fields => {
     const get = (name: string) => fields[name]?.trim() ?? ''
-    const path = mountPathOf(get('listenurl'))
+    const path = parseMountPath(get('listenurl'))
     const stream = toStream(path ?? '', get)
     return path === null ? [] : [stream]
   })
@@ -73,12 +73,12 @@ function toStream(path: string, get: (name: string) => string): Stream {
     unique: total,
     ...parseStreamedTitle({ artist: get('artist'), title: get('title') }),
     bitrate: parseBitrate(get('audio_bitrate'), get('bitrate'), get('ice-bitrate')),
-    format: detectFormat(get('server_type'), get('subtype'))
+    format: detectStreamFormat(get('server_type'), get('subtype'))
   }
 }
 
 /** Returns the decoded path of an address, as mounts are named; null if it is not an address. */
-export function mountPathOf(address: string): string | null {
+export function parseMountPath(address: string): string | null {
   const pathname = parseUrl(address)?.pathname
   return pathname === undefined ? null : (decodePercent(pathname) ?? pathname)
 }

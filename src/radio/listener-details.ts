@@ -1,8 +1,8 @@
-import type { SessionReport } from '../engine/listeners/sessions.ts'
+import type { ListenerSessionReport } from '../engine/listeners/sessions.ts'
 import { type Agent, parseAgent } from './agent-family.ts'
 import type { Countries } from './countries.ts'
 
-export type DescribeListener = SessionReport['describe']
+export type DescribeListener = ListenerSessionReport['describe']
 
 /** Returns a function that finds what may be stored about a listener: program, kind of program and country. */
 export const openListenerDescriber =

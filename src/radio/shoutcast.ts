@@ -4,7 +4,7 @@ import type { ListenerConnection } from '../engine/listeners/sessions.ts'
 import { withoutStreamingServers } from './agent-family.ts'
 import {
   checkStreamCount,
-  detectFormat,
+  detectStreamFormat,
   parseBitrate,
   parseListenerCount,
   parseLooseJson,
@@ -68,7 +68,7 @@ function toStream(fields: v.InferOutput<typeof jsonStream>): Stream {
     unique,
     ...parseStreamedTitle({ text: isConnected ? normalizeSeparator(fields.songtitle) : '' }),
     bitrate: parseBitrate(fields.bitrate),
-    format: detectFormat(fields.content)
+    format: detectStreamFormat(fields.content)
   }
 }
 

@@ -40,7 +40,7 @@ const formats: readonly (readonly [RegExp, StreamFormat])[] = [
 ]
 
 /** Detects the format from a content type and a codec: `application/ogg`, `Opus`. */
-export function detectFormat(contentType: string, codec = ''): StreamFormat {
+export function detectStreamFormat(contentType: string, codec = ''): StreamFormat {
   const text = `${contentType} ${codec}`.toLowerCase()
   return formats.find(([pattern]) => pattern.test(text))?.[1] ?? ''
 }

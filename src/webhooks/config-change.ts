@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { problemsOf } from '../model/fields/form.ts'
+import { toFieldErrors } from '../model/fields/form.ts'
 import type { NamedChange, NamedValue } from '../model/fields/named-values.ts'
 import { parseUrl } from '../platform/outbound/networks.ts'
 import type { FieldError } from '../platform/runtime/errors.ts'
@@ -16,7 +16,7 @@ import {
   openedConfig,
   sealPurposeOf,
   type Sealer,
-  settingOf
+  findSetting
 } from './config.ts'
 import type { HookType } from './types/hook-type.ts'
 
@@ -37,7 +37,7 @@ export function mergeConfig(
   const before = new Map(stored.map(({ key, value }) => [key, value]))
   for (const { key, value } of sent) {
     if (value === null) continue
-    const field = settingOf(type, key)
+    const field = findSetting(type, key)
     const old = before.get(key)
     if (old !== undefined && isRedacted(type, { key, value }, stored)) config.push({ key, value: old })
     else if (isAddressKey(type, key) && String(value).includes('…'))
@@ -53,7 +53,7 @@ export function mergeConfig(
       if (checked.success) {
         const isHidden = isSecret(type, key)
         config.push({ key, value: isHidden ? seal(key, checked.output, old, secrets) : checked.output })
-      } else if (!isUnset) problems.push(...problemsOf(checked.issues, `config.${key}`))
+      } else if (!isUnset) problems.push(...toFieldErrors(checked.issues, `config.${key}`))
     }
   }
   const sentKeys = new Set(sent.map(({ key }) => key))

@@ -18,11 +18,11 @@ export const sealPurposeOf = (key: string) => `webhooks.config.${key}`
 export const formerSecretPurpose = 'webhooks.former_secret'
 
 export const isGenerated = (type: HookType, key: string) => Object.hasOwn(type.made, key)
-export const settingOf = (type: HookType, key: string) =>
+export const findSetting = (type: HookType, key: string) =>
   Object.hasOwn(type.settings, key) ? type.settings[key] : undefined
 
 /** Whether a setting is write-only. */
-export const isSecret = (type: HookType, key: string) => settingOf(type, key)?.kind === 'secret'
+export const isSecret = (type: HookType, key: string) => findSetting(type, key)?.kind === 'secret'
 export const isAddressKey = (type: HookType, key: string) => type.urls.includes(key)
 
 /** Whether a web hook has no config yet; generated settings do not count. */

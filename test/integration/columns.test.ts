@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { columnOf } from '../../src/model/fields/field.ts'
+import { toColumnName } from '../../src/model/fields/field.ts'
 import { sealedColumns } from '../../src/upkeep/archives/sealed-values.ts'
 import { test } from '../support/fixtures.ts'
 import { resources } from '../support/resources.ts'
@@ -25,7 +25,7 @@ describe.for(resources.map(resource => [resource.table, resource] as const))(
       const stored = Object.entries(resource.fields).filter(([, field]) => field.isStored)
       expect(stored.length).toBeGreaterThan(0)
       const found = stored.map(([name, field]) => {
-        const column = columns.find(each => each.name === columnOf(name))
+        const column = columns.find(each => each.name === toColumnName(name))
         const isRight = kept[String(field.schema['type'])]?.includes(column?.type ?? '') ?? false
         return { name, isThere: column !== undefined, isRight }
       })
@@ -53,7 +53,7 @@ test('every sealed field is a column whose credentials can be removed', () => {
   const sealed = resources.flatMap(({ table, fields }) =>
     Object.entries(fields)
       .filter(([, { kind, isStored, isHashed }]) => kind === 'secret' && isStored && !isHashed)
-      .map(([name]) => `${table}.${columnOf(name)}`)
+      .map(([name]) => `${table}.${toColumnName(name)}`)
   )
   const removed = Object.entries(sealedColumns).flatMap(([table, columns]) =>
     columns.map(column => `${table}.${column}`)

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 
-import { viewOf } from '../../src/live/feed/view.ts'
+import { openFeedView } from '../../src/live/feed/view.ts'
 import { migrate } from '../../src/stores/db/migrate.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import { openSql, type Sql, type Tx } from '../../src/stores/db/sql.ts'
@@ -256,7 +256,7 @@ test.runIf(isDeep)(
     await using folder = await openStoreFolder()
     await using rig = await openRig(folder.path)
     const { feed } = await followRedis(rig.redisUrl)
-    const { health } = viewOf(feed)
+    const { health } = openFeedView(feed)
     const ids = (await seedStations(rig.sql, { stations: 8, tracks: 60, songMs: 3_000 })).map(({ id }) => id)
     const agree = async () => {
       const facts = await readSnapshots(rig.sql, ids)

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
-import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
+import { generateKey, openKeys, storeApiKey } from '../../src/api/auth/keys.ts'
 import { hashPlayoutKey } from '../../src/api/playout/playout-caller.ts'
 import { TooManyRequests } from '../../src/platform/runtime/errors.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
@@ -420,7 +420,7 @@ function openGate(sql: Sql) {
 
 test('writes are limited by key, reads and other keys are not', async ({ sql }) => {
   const [busy, calm] = [generateKey(), generateKey()]
-  for (const key of [busy, calm]) await storeKey(sql, key, { name: 'writer', permissions: [] })
+  for (const key of [busy, calm]) await storeApiKey(sql, key, { name: 'writer', permissions: [] })
   const ask = openGate(sql)
   const address = '192.0.2.1'
   const refusals: unknown[] = []
@@ -439,7 +439,7 @@ test('writes are limited by key, reads and other keys are not', async ({ sql }) 
 
 test('a flood of wrong keys does not keep a revoked key valid', async ({ sql }) => {
   const key = generateKey()
-  await storeKey(sql, key, { name: 'leaked', permissions: [] })
+  await storeApiKey(sql, key, { name: 'leaked', permissions: [] })
   const ask = openGate(sql)
   const exhaust = async (address: string) => {
     for (let left = 1_000; left > 0; left--) {
@@ -521,7 +521,7 @@ test('a valid key is not charged as a wrong one while Postgres is away', async (
   onTestFinished(() => pool.end({ timeout: 1 }))
   const found = openKeys(pool)
   const key = generateKey()
-  await storeKey(sql, key, { name: 'clients', permissions: [], dialect: 'azuracast' })
+  await storeApiKey(sql, key, { name: 'clients', permissions: [], dialect: 'azuracast' })
   const address = '198.18.44.1'
   proxy.refuse(true)
   proxy.cut()

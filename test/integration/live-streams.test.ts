@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { openAdmission } from '../../src/live/admission.ts'
+import { openConnectionAdmission } from '../../src/live/admission.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -90,7 +90,7 @@ test('a drained stream ends properly, and SSE includes a retry time', async ({ r
 test('beyond the limit, WebSockets and http_stream are refused, and SSE gets a retry time', async ({
   redisUrl
 }) => {
-  const admission = openAdmission({ total: 10, perAddress: 1 })
+  const admission = openConnectionAdmission({ total: 10, perAddress: 1 })
   const { baseUrl, url } = await serveStation(redisUrl, aStation(), { admission })
   const first = open(baseUrl, events)
   await waitFor(() => isStarted(first), soon)
@@ -170,7 +170,7 @@ test('a stream that never reads is closed', async ({ redisUrl }) => {
 })
 
 test('all X-Forwarded-For headers are combined, whichever proxy added them', async ({ redisUrl }) => {
-  const admission = openAdmission({ total: 10, perAddress: 1 })
+  const admission = openConnectionAdmission({ total: 10, perAddress: 1 })
   const { baseUrl } = await serveStation(redisUrl, aStation(), { admission, trusted: ['127.0.0.1'] })
   const asking = (text: string) =>
     `POST ${events} HTTP/1.1\r\nHost: x\r\n${text}\r\nContent-Length: ${harbour.length}\r\n\r\n${harbour}`

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 
 import type { HeavyRead } from '../../src/api/core/heavy-reads.ts'
-import { findSongs } from '../../src/api/library/table/find-songs.ts'
+import { indexSongsOfLines } from '../../src/api/library/table/songs-of-lines.ts'
 import { test as base } from '../support/fixtures.ts'
 import { adminKey, type JsonBody } from '../support/program.ts'
 
@@ -445,7 +445,7 @@ describe('the table of all songs', () => {
         ['path', path]
       ])
     }))
-    const find = await findSongs({ reads }, { rows }, { stationId: station.id, lines })
+    const find = await indexSongsOfLines({ reads }, { rows }, { stationId: station.id, lines })
     expect(lines.map(line => find(line)?.path ?? null)).toEqual(
       names.map(([, path]) => (path === 'a.mp3' ? path : null))
     )

@@ -11,7 +11,7 @@ import { triggers } from '../../src/model/station/triggers.ts'
 import { guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
+import { getHookType } from '../../src/webhooks/types/hook-types.ts'
 import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { anEvent, nowPlayingOf, aPlayingStation } from '../support/hook-events.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -56,7 +56,7 @@ async function sendTo(
   { event = {}, at = Math.floor(Date.now() / 1000), change = (body: string) => body } = {}
 ): Promise<number> {
   const config = { webhook_url: url, signing_secret: secret }
-  const sending = hookTypeOf('generic').send(anEvent(event), config, { at, formerSecrets })
+  const sending = getHookType('generic').send(anEvent(event), config, { at, formerSecrets })
   const [request] = sending.kind === 'requests' ? sending.requests : []
   if (!request) throw new Error(sending.kind)
   const { method, headers, body = '' } = request

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/auth/access.ts'
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
-import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
+import { generateKey, openKeys, storeApiKey } from '../../src/api/auth/keys.ts'
 import { openListenTokens } from '../../src/api/auth/listen-tokens.ts'
 import { takesKeysInQuery } from '../../src/api/azuracast/with-dialects.ts'
 import { apiOptions } from '../../src/api/core/admission.ts'
@@ -17,7 +17,7 @@ import { parseConfig } from '../../src/config.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { openNamelessNow } from '../../src/library/uploads/content.ts'
-import { viewOf } from '../../src/live/feed/view.ts'
+import { openFeedView } from '../../src/live/feed/view.ts'
 import { serveHotGets } from '../../src/live/hot-gets.ts'
 import type { Dialect } from '../../src/model/station/dialect.ts'
 import { openRenderers } from '../../src/model/station/renderer.ts'
@@ -49,7 +49,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const { redis, feed } = await followRedis(redisUrl, { renderers })
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
-  const live = viewOf(feed)
+  const live = openFeedView(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
@@ -122,7 +122,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
       dialect: Dialect | null = null
     ) => {
       const key = generateKey()
-      await storeKey(sql, key, { name: 'test', permissions, dialect })
+      await storeApiKey(sql, key, { name: 'test', permissions, dialect })
       return key
     }
   }

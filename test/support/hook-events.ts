@@ -4,7 +4,7 @@ import type { StationState } from '../../src/model/station/state.ts'
 import type { HookEvent, EventNowPlaying } from '../../src/webhooks/event.ts'
 import { renderEventNowPlaying } from '../../src/webhooks/format/now-playing-body.ts'
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
-import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
+import { getHookType } from '../../src/webhooks/types/hook-types.ts'
 import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
 import { aPlay, aSong, aStation, documented } from './builders.ts'
 
@@ -51,7 +51,7 @@ export function sendingOf(
   config: Readonly<Record<string, unknown>>,
   parts: Partial<HookEvent> = {}
 ): DeliveryContent {
-  return hookTypeOf(type).send(anEvent(parts), config, { at: happenedAt + 1, formerSecrets: [] })
+  return getHookType(type).send(anEvent(parts), config, { at: happenedAt + 1, formerSecrets: [] })
 }
 
 /** The body of the only request. */

@@ -4,10 +4,10 @@ import { onTestFinished } from 'vitest'
 
 import { openAddressResolver } from '../../src/http/client-address.ts'
 import { App, listen } from '../../src/http/uws.ts'
-import { openAdmission } from '../../src/live/admission.ts'
+import { openConnectionAdmission } from '../../src/live/admission.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed/feed.ts'
 import { type Hub, type HubOptions, openHub } from '../../src/live/hub.ts'
-import type { Session } from '../../src/live/session.ts'
+import type { LiveSession } from '../../src/live/session.ts'
 import { serveStreams } from '../../src/live/transports/streams.ts'
 import { serveSockets, socketPath } from '../../src/live/transports/websockets.ts'
 import { openRenderers } from '../../src/model/station/renderer.ts'
@@ -59,10 +59,10 @@ export async function serveLive(
   }: Partial<HubOptions & { origins: readonly string[]; trusted: readonly string[] }> = {}
 ) {
   const { redis, feed } = await followRedis(redisUrl)
-  const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
+  const admission = openConnectionAdmission({ total: 10_000, perAddress: 10_000 })
   const hub = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
-  const sessions: Session[] = []
+  const sessions: LiveSession[] = []
   const watched: Hub = {
     ...hub,
     join: (transport, client) => {

@@ -93,7 +93,7 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
     const range =
       before === undefined
         ? { from, to: end, toId: sql`0::bigint` }
-        : { from, ...(await findPosition(sql, before, end)) }
+        : { from, ...(await getPosition(sql, before, end)) }
     const source =
       key !== undefined
         ? newestByKey(sql, key, range)
@@ -140,7 +140,7 @@ interface Range {
 }
 
 /** The position of an entry in the list, or the end of the range if that is earlier. Throws 400 without the entry. */
-async function findPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<Range, 'from'>> {
+async function getPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<Range, 'from'>> {
   // As text, because the times of JavaScript have no microseconds.
   const [entry] = await sql<{ at: string; isBefore: boolean }[]>`
     select at::text as at, at < ${end} as "isBefore" from audit_log where id = ${id}`

@@ -5,7 +5,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
 import { resetPolls } from '../../radio/polls/poll-rows.ts'
 import { actionRoute, stationActionRoute } from '../core/actions.ts'
-import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 
 const access = 'administer all'
@@ -118,7 +118,7 @@ const clearStationQueue = stationActionRoute('PUT', `${stationPath}/clearqueue`,
   prepare: request => async change => {
     await clearQueue(change)
     return {
-      audit: [{ record: 'Queue', id: stationOf(request).id }],
+      audit: [{ record: 'Queue', id: getStation(request).id }],
       reply: json(renderLogs([{ message: 'The queue was cleared and planned again.' }]))
     }
   }
@@ -132,7 +132,7 @@ const nextSong = apiRoute('PUT', `${stationPath}/nextsong`, access, {
   async handle(request, { reads: sql }) {
     const [next] = await sql<{ artist: string; title: string; log: unknown[] }[]>`
       select m.artist, m.title, q.log from queue q join media m on m.id = q.media_id
-      where q.station_id = ${stationOf(request).id} and q.played_at_ms is null and q.skipped_at_ms is null
+      where q.station_id = ${getStation(request).id} and q.played_at_ms is null and q.skipped_at_ms is null
       order by q.is_sent desc, q.position limit 1`
     if (!next) return json(renderLogs([{ message: 'The queue is empty.' }]))
     const name = [next.artist, next.title].filter(part => part !== '').join(' - ')
@@ -146,7 +146,7 @@ const nowPlaying = actionRoute('PUT', `${stationPath}/nowplaying`, access, {
   summary: 'Publish the state of a station again, and poll its streaming servers now',
   response: logResult,
   prepare: (request, services) => async tx => {
-    const { id } = stationOf(request)
+    const { id } = getStation(request)
     await resetPolls(tx, id)
     return {
       audit: [{ record: 'Station', id }],

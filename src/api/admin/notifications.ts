@@ -155,11 +155,11 @@ const read = apiRoute('GET', `${path}/:notification_id`, 'view administration', 
   summary: 'Read a notification',
   response: oneNotification,
   handle: async (request, { reads: sql }) =>
-    successReply({ notification: await find(sql, request, parseNotificationId(request)) })
+    successReply({ notification: await loadNotification(sql, request, parseNotificationId(request)) })
 })
 
 /** Reads a notification. Throws 404 if it does not exist or the caller may not see it. */
-async function find(sql: Sql | Tx, request: ApiRequest, id: string): Promise<NotificationRow> {
+async function loadNotification(sql: Sql | Tx, request: ApiRequest, id: string): Promise<NotificationRow> {
   const [notification] = await sql<NotificationRow[]>`
     select ${columns(sql)} from notifications where notification_id = ${id} and ${visible(sql, request)}`
   if (!notification) throw new ApiError('not-found')
@@ -179,7 +179,7 @@ const mark = actionRoute('PUT', `${path}/:notification_id`, write, {
       const { count } = await tx`
         update notifications set read_at = ${isRead ? tx`now()` : null}
         where notification_id = ${id} and ${visible(tx, request)} and not ${hasReadState(tx, isRead)}`
-      const notification = await find(tx, request, id)
+      const notification = await loadNotification(tx, request, id)
       const changes = { is_read: { from: !isRead, to: isRead } }
       const entry = { record: 'Notification', id, name: notification.title, changes }
       return { audit: count > 0 ? [entry] : [], reply: successReply({ notification }) }

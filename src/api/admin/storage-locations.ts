@@ -1,7 +1,7 @@
 import { locationIdentity, locationUri, normalizePath } from '../../library/storage/location.ts'
 import { allowedRoots, passwordTarget, withoutSecrets } from '../../library/storage/record.ts'
 import { resolveStorageAlerts } from '../../library/storage/refresh.ts'
-import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../library/storage/size.ts'
+import { computeCapacity, formatSize, isFull, parseSize, usedPercent } from '../../library/storage/size.ts'
 import {
   choice,
   fixed,
@@ -182,7 +182,7 @@ async function render(rows: readonly StoredRecord<StorageFields>[], { services, 
     const quota = BigInt(row.storageQuotaBytes)
     const used = BigInt(usage.get(row.id)?.used ?? '0')
     const free = usage.get(row.id)?.free ?? null
-    const available = capacityOf(quota, used, free === null ? null : BigInt(free))
+    const available = computeCapacity(quota, used, free === null ? null : BigInt(free))
     return {
       links: { self: `${services.config.BASE_URL}/api/admin/storage_location/${row.id}` },
       storageQuota: sizeText(quota),

@@ -5,7 +5,7 @@ import { createDataDir } from '../../platform/process/create-data-dir.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { generateKey, parseKey, storeKey } from './keys.ts'
+import { generateKey, parseKey, storeApiKey } from './keys.ts'
 
 /** The key that this file manages. */
 const administrator = { name: 'Administrator', permissions: ['administer all'] } as const
@@ -28,7 +28,7 @@ export async function ensureAdminKey(sql: Sql, config: AdminKeySettings): Promis
     await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
     const given = config.ADMIN_API_KEY ?? (await readStoredKey(config))
     if (given) {
-      const isNew = (await storeKey(tx, given, administrator)) !== null
+      const isNew = (await storeApiKey(tx, given, administrator)) !== null
       // Only for a new key: a process that still has the previous one must not revoke the new one.
       if (isNew) await revokeOthers(tx, given)
       return null
@@ -39,7 +39,7 @@ export async function ensureAdminKey(sql: Sql, config: AdminKeySettings): Promis
     const key = generateKey()
     await createDataDir(config.DATA_DIR)
     await writeFile(adminKeyFile(config), `${key}\n`, { mode: 0o600, flag: 'wx' })
-    await storeKey(tx, key, administrator)
+    await storeApiKey(tx, key, administrator)
     return key
   })
 }

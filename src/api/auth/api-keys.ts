@@ -13,7 +13,7 @@ import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
 import { mayGrantAll } from './access.ts'
 import { successReply, successSchema } from './account.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from './effective-permissions.ts'
-import { keyIdentifierPattern, generateKey, parseKey, storeKey } from './keys.ts'
+import { keyIdentifierPattern, generateKey, parseKey, storeApiKey } from './keys.ts'
 import { newKeyBodyFields, parseNewKey } from './new-key.ts'
 
 const path = '/api/v1/main/api-keys'
@@ -131,7 +131,7 @@ const create = actionRoute('POST', path, access, {
     const newKey = await parseNewKey(sql, request)
     const key = generateKey()
     return async tx => {
-      const id = await storeKey(tx, key, newKey)
+      const id = await storeApiKey(tx, key, newKey)
       const [stored] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${id}`
       if (!stored) throw new Error('insert returned no row')
       const shown = renderKey(stored)
@@ -164,7 +164,7 @@ const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
     return async tx => {
       // Serialized, so that the last two keys with all permissions cannot revoke each other.
       await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
-      const found = await findKey(tx, request.params['key'] ?? '')
+      const found = await getKey(tx, request.params['key'] ?? '')
       if (!mayRevoke(request, found)) throw new ApiError('forbidden')
       if (found.revoked_at !== 0) return { audit: [], reply: replyWith(found) }
       await assertNotLastAdministrator(tx, found.id)
@@ -179,7 +179,7 @@ const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
 })
 
 /** Finds and locks a key by the whole key, its first half or its id. Throws 404. */
-async function findKey(tx: Tx, name: string): Promise<KeyRow> {
+async function getKey(tx: Tx, name: string): Promise<KeyRow> {
   const key = parseKey(name)
   const condition = key
     ? tx`identifier = ${key.identifier} and verifier = ${key.verifier}`

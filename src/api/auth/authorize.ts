@@ -38,10 +38,10 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
 
   async function authorize(request: Request, route: HandledRoute): Promise<Caller> {
     const { access } = route
-    if (access === 'playout key') return findPlayout(request)
-    const key = await findKey(request)
+    if (access === 'playout key') return getPlayout(request)
+    const key = await getKey(request)
     const name = request.params['station_id']
-    const station = name === undefined ? null : await findVisible(name, key)
+    const station = name === undefined ? null : await getVisible(name, key)
     const isRead = route.method === 'GET' && !route.changes
     if (access !== 'any key' && access !== 'public') {
       const required = { permission: access, stationId: station?.id ?? null, isRead }
@@ -53,7 +53,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     return { key, station }
   }
 
-  async function findKey({ apiKey, address }: Request): Promise<ApiKey> {
+  async function getKey({ apiKey, address }: Request): Promise<ApiKey> {
     if (apiKey === '') throw new ApiError('not-logged-in')
     const found = await keys.findFrom(apiKey, address)
     if (typeof found !== 'number') return found
@@ -61,7 +61,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   }
 
   /** Finds a station in memory, or in Postgres if it is new. Throws 404 if the key may not see it. */
-  async function findVisible(name: string, key: ApiKey): Promise<StationRow> {
+  async function getVisible(name: string, key: ApiKey): Promise<StationRow> {
     const known = live.find(name)
     if (known) {
       const { stationId: id, isPublic, shortName } = known
@@ -74,7 +74,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   }
 
   /** Throws the same for an unknown station and a wrong key, which must not reveal which stations exist. */
-  async function findPlayout({ apiKey, params, address }: Request): Promise<Caller> {
+  async function getPlayout({ apiKey, params, address }: Request): Promise<Caller> {
     const name = params['station_id'] ?? ''
     const hash = hashPlayoutKey(apiKey)
     const wait = correctPlayoutKeys.get(name) === hash ? 0 : wrongPlayoutKeys.peek(address)

@@ -7,7 +7,7 @@ import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Grants } from './access.ts'
 import { isListenToken } from './listen-tokens.ts'
-import { parseSession, sessionIdleDays } from './session-cookie.ts'
+import { parseSessionToken, sessionIdleDays } from './session-cookie.ts'
 import type { ParsedToken } from './tokens.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from './user-grants.ts'
 
@@ -65,7 +65,7 @@ export function generateKey(): string {
 }
 
 /** Stores a key. Returns its id, or null if it exists: a revoked key remains revoked. */
-export async function storeKey(tx: Sql | Tx, key: string, options: NewApiKey): Promise<number | null> {
+export async function storeApiKey(tx: Sql | Tx, key: string, options: NewApiKey): Promise<number | null> {
   const {
     name,
     permissions,
@@ -169,7 +169,7 @@ export function openKeys(sql: Sql) {
   }
 
   async function read(text: string): Promise<ApiKey | null> {
-    const session = parseSession(text)
+    const session = parseSessionToken(text)
     if (session) return readSession(session)
     const key = parseKey(text)
     return key && readKey(text, key)
@@ -193,7 +193,7 @@ export function openKeys(sql: Sql) {
   }
 
   async function find(text: string): Promise<ApiKey | null> {
-    if (!format.test(text) && parseSession(text) === null) return null
+    if (!format.test(text) && parseSessionToken(text) === null) return null
     const cached = valid.get(text)
     if (cached && performance.now() - cached.readAtMs < cacheTtlMs) return cached.key
     if (invalid.get(text)) return null

@@ -31,7 +31,7 @@ export function openTurns(limit: string, perSecond: number, burst: number, maxWa
     while (queue.isWaiting(account)) {
       // Asked first, because a token that only one of the two counters has would be lost.
       const isFree = (await buckets.peek(deps, account)) === 0 && (await buckets.take(deps, account)) === 0
-      if (isFree) queue.takeFirst(account)?.resolve()
+      if (isFree) queue.dequeue(account)?.resolve()
       else await sleep(200 + randomInt(100))
     }
   }

@@ -6,7 +6,7 @@ export const sessionIdleDays = 7
 export const sessionMaxDays = 30
 
 /** Parses the credential of a session. Null for keys and malformed tokens. */
-export function parseSession(credential: string): ParsedToken | null {
+export function parseSessionToken(credential: string): ParsedToken | null {
   return isSession(credential) ? parseToken(credential.slice(sessionPrefix.length)) : null
 }
 

@@ -108,7 +108,7 @@ export function openTurnQueue<Attempt extends WaitingAttempt>(
     /**
      * Removes and returns the first attempt of an account, whose groups go to the end of the line; null if none waits.
      */
-    takeFirst: (account: string): Attempt | null => {
+    dequeue: (account: string): Attempt | null => {
       const [first] = lineUp([...waitingFor(account)])
       if (first === undefined) return null
       leave(first)

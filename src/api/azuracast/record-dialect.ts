@@ -79,7 +79,7 @@ export const isJsonBody = (value: unknown): value is JsonBody =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Empty text is null in AzuraCast. */
-export const orNull = (text: string): string | null => (text === '' ? null : text)
+export const emptyToNull = (text: string): string | null => (text === '' ? null : text)
 
 /** PHP encodes a map without members as a list. */
 export const phpMap = (map: object): object => (Object.keys(map).length === 0 ? [] : map)

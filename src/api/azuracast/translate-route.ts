@@ -44,8 +44,8 @@ export function translateRoute(route: ApiRoute): ApiRoute {
     return isVarying
       ? {
           ...route,
-          handle: withVary(route.handle),
-          variants: { azuracast: { ...variant, handle: withVary(variant.handle) } }
+          handle: withDialectVary(route.handle),
+          variants: { azuracast: { ...variant, handle: withDialectVary(variant.handle) } }
         }
       : { ...route, variants: { azuracast: variant } }
   }
@@ -176,7 +176,7 @@ function omitNullSecrets(body: JsonBody, { properties }: JsonSchema): JsonBody {
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isSecret(name)))
 }
 
-const withVary =
+const withDialectVary =
   (handle: Handler): Handler =>
   async (request, services) => {
     const reply = await handle(request, services)

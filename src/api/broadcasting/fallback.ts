@@ -1,5 +1,5 @@
 import type { AudioSlot } from '../../library/uploads/station-audio.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { boolean, exactly, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { audioRoutes } from '../library/audio-routes.ts'
@@ -20,13 +20,13 @@ const uploadedFileSchema = named(
 /** The name of the fallback track of the station in the path; empty if there is none. */
 async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promise<string> {
   const [station] = await sql<{ name: string }[]>`
-    select fallback_path as name from stations where id = ${stationOf(request).id}`
+    select fallback_path as name from stations where id = ${getStation(request).id}`
   return station?.name ?? ''
 }
 
 /** The fallback track of the station in the path. */
 function fallbackOf(request: ApiRequest): AudioSlot {
-  const { id } = stationOf(request)
+  const { id } = getStation(request)
   return {
     baseName: 'fallback',
     async replaceName(tx, name) {
@@ -46,7 +46,7 @@ const read = apiRoute('GET', path, access, {
   response: uploadedFileSchema,
   async handle(request, services) {
     const hasRecord = (await readName(request, services)) !== ''
-    const url = `${services.config.BASE_URL}/api/station/${stationOf(request).id}/fallback/download`
+    const url = `${services.config.BASE_URL}/api/station/${getStation(request).id}/fallback/download`
     return json({ hasRecord, url: hasRecord ? url : null })
   }
 })
@@ -66,7 +66,7 @@ const routes = audioRoutes({
   remove: { id: 'deleteFallback', summary: 'Remove the fallback track' },
   readName,
   findSlot: fallbackOf,
-  audit: async request => ({ record: 'Station', id: stationOf(request).id, field: 'fallback' }),
+  audit: async request => ({ record: 'Station', id: getStation(request).id, field: 'fallback' }),
   missing: 'The station has no fallback track.'
 })
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { dispositionOf } from '../core/csv.ts'
-import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { formatDisposition } from '../core/csv.ts'
+import { actionReply, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, boolean, exactly, ref, string } from '../core/schemas.ts'
 import { readStationScript } from '../playout/liquidsoap.ts'
 
@@ -25,7 +25,7 @@ const read = apiRoute('GET', path, access, {
     contents: { type: 'object' }
   }),
   async handle(request, services) {
-    const markup = await readStationScript(services, stationOf(request).id)
+    const markup = await readStationScript(services, getStation(request).id)
     return json({ config: [{ is_field: false, markup }], sections: [], contents: {} })
   }
 })
@@ -59,12 +59,12 @@ const exportScript = apiRoute('GET', `${path}/export`, access, {
   response: { type: 'string', format: 'binary' },
   contentTypes: ['application/octet-stream'],
   async handle(request, services) {
-    const { id, shortName } = stationOf(request)
+    const { id, shortName } = getStation(request)
     return {
       body: await readStationScript(services, id),
       headers: {
         'Content-Type': 'application/octet-stream',
-        'Content-Disposition': dispositionOf(`liquidsoap_${shortName}.liq`)
+        'Content-Disposition': formatDisposition(`liquidsoap_${shortName}.liq`)
       }
     }
   }

@@ -2,7 +2,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { allows } from '../auth/access.ts'
 import { parseQueryInteger } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readStationScript } from '../playout/liquidsoap.ts'
@@ -104,8 +104,8 @@ const webhooks: LogType = {
 const script: LogType = { key: 'liquidsoap', name: 'Liquidsoap script', readLines: null }
 
 /** The logs of a station that the caller may see. */
-async function findLogs(request: ApiRequest, { reads: sql }: ApiServices): Promise<readonly LogType[]> {
-  const { id: stationId } = stationOf(request)
+async function listLogs(request: ApiRequest, { reads: sql }: ApiServices): Promise<readonly LogType[]> {
+  const { id: stationId } = getStation(request)
   const [station] = await sql<{ isLiquidsoap: boolean }[]>`
     select backend = 'liquidsoap' as "isLiquidsoap" from stations where id = ${stationId}`
   if (!station) throw new ApiError('not-found')
@@ -120,8 +120,8 @@ const list = apiRoute('GET', `${path}/logs`, access, {
   summary: 'The logs of the station',
   response: arrayOf(logTypeSchema),
   async handle(request, services) {
-    const logs = await findLogs(request, services)
-    const base = `${services.config.BASE_URL}/api/station/${stationOf(request).id}/log`
+    const logs = await listLogs(request, services)
+    const base = `${services.config.BASE_URL}/api/station/${getStation(request).id}/log`
     return json(
       logs.map(({ key, name, readLines }) => ({
         key,
@@ -147,10 +147,10 @@ const read = apiRoute('GET', `${path}/log/:key`, access, {
   },
   response: logContentsSchema,
   async handle(request, services) {
-    const logs = await findLogs(request, services)
+    const logs = await listLogs(request, services)
     const log = logs.find(({ key }) => key === request.params['key'])
     if (!log) throw new ApiError('not-found')
-    const { id: stationId } = stationOf(request)
+    const { id: stationId } = getStation(request)
     if (log.readLines === null)
       return json({ contents: await readStationScript(services, stationId), eof: true, position: null })
     const after = parseQueryInteger(request.query, 'position', { least: 0, most: 9_999_999_999, fallback: 0 })

@@ -9,7 +9,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { resetPolls } from '../../radio/polls/poll-rows.ts'
 import { runStationAction } from '../core/actions.ts'
-import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { boolean, exactly, named, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { updateStation } from '../stations/stations.ts'
@@ -47,7 +47,7 @@ const status = apiRoute('GET', `${path}/status`, 'view station management', {
   tag,
   summary: 'Whether the programs that play the station run',
   response: serviceStatusSchema,
-  handle: async (request, services) => json(await readServiceStatus(services, stationOf(request).id))
+  handle: async (request, services) => json(await readServiceStatus(services, getStation(request).id))
 })
 
 /** Restarts what controls playback. With the clock, the current song ends and the next one starts. */
@@ -76,7 +76,7 @@ const runChange = (
 
 /** Enables the station, if the clock controls playback. */
 async function enableClock(request: ApiRequest, services: ApiServices): Promise<void> {
-  const { id } = stationOf(request)
+  const { id } = getStation(request)
   const { backend, isEnabled } = await readBackend(services, id)
   if (backend === 'clock' && !isEnabled) await updateStation(services, request, id, { is_enabled: true })
 }
@@ -142,7 +142,7 @@ const backend = apiRoute('POST', `${path}/backend/:action`, access, {
   errors: [409],
   async handle(request, services) {
     const action = parseAction(request, backendActions)
-    const { id } = stationOf(request)
+    const { id } = getStation(request)
     const { backend: kind, isEnabled } = await readBackend(services, id)
     switch (action) {
       case 'disconnect':
@@ -174,7 +174,7 @@ const backend = apiRoute('POST', `${path}/backend/:action`, access, {
 
 /** Disconnects the live streamer. A playout does that itself, and then reports it. */
 async function disconnectStreamer(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const { id } = stationOf(request)
+  const { id } = getStation(request)
   const reply = await runChange(request, services, 'Streamer disconnected.', async change => {
     const { station } = change
     if (station.liveSinceMs === null) throw new ApiError('conflict', 'No streamer is live.')

@@ -2,7 +2,7 @@ import { changeStation, type StationChange } from '../../engine/change-station.t
 import type { Reply } from '../../http/route.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
-import { type ApiRequest, type ApiRoute, apiRoute, stationOf } from './route.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, getStation } from './route.ts'
 import { ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 import { beginWrite } from './write-transaction.ts'
@@ -39,7 +39,7 @@ export async function runStationAction(
   work: Work<StationChange>
 ): Promise<Reply> {
   return finish(
-    await changeStation(services, stationOf(request).id, async change =>
+    await changeStation(services, getStation(request).id, async change =>
       recordResult(change.tx, request, await work(change))
     )
   )

@@ -19,7 +19,7 @@ interface AdmissionDeps {
 /** What `serveRoutes` needs to know of the routes of the API and the pages. */
 export function apiOptions(routes: readonly HandledRoute[], deps: AdmissionDeps) {
   return {
-    admit: openAdmission(routes, deps),
+    admit: openRouteAdmission(routes, deps),
     groupOf: ({ operation }: HandledRoute) => groupOf(operation?.tag),
     // For playouts that cannot set headers.
     takesKeyInQuery: ({ access }: HandledRoute, isSafe: boolean) =>
@@ -34,7 +34,7 @@ export function apiOptions(routes: readonly HandledRoute[], deps: AdmissionDeps)
  * Returns the function that decides who sends a request to one of these routes, and in which dialect: that of the key,
  * else that of the installation; pages of this server read the documented one.
  */
-function openAdmission(routes: readonly HandledRoute[], { services, authorize, keys }: AdmissionDeps) {
+function openRouteAdmission(routes: readonly HandledRoute[], { services, authorize, keys }: AdmissionDeps) {
   const { API_DIALECT: installed } = services.config
   const receivers = new Map(
     dialects.map(dialect => [

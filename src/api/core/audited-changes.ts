@@ -70,7 +70,7 @@ function redact(value: unknown): unknown {
 
 /** The name or id of a record, as the audit log shows it. */
 export const auditedName = (name: string | number): string =>
-  truncate(String(redact(String(name))), maxNameLength)
+  truncateValue(String(redact(String(name))), maxNameLength)
 
 const maxNameLength = 200
 /** A page of the audit log has up to 500 entries, and a response 8 MiB. */
@@ -107,9 +107,9 @@ const mapValues = (changes: AuditedChanges, map: (value: unknown) => unknown): A
 
 function shorten(value: unknown, length: number): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length <= length ? value : truncate(text, length)
+  return text.length <= length ? value : truncateValue(text, length)
 }
 
 /** Half of a surrogate pair is no character. */
-const truncate = (text: string, length: number) =>
+const truncateValue = (text: string, length: number) =>
   text.length <= length ? text : `${withoutLostCharacters(text.slice(0, length))}…`

@@ -30,7 +30,7 @@ const byteOrderMark = '\uFEFF'
 
 /** The response with a CSV file, which begins with a byte order mark. */
 export function csvReply(name: string, body: string | Uint8Array): Reply {
-  const disposition = dispositionOf(`${name}.csv`)
+  const disposition = formatDisposition(`${name}.csv`)
   return {
     body: typeof body === 'string' ? byteOrderMark + body : Buffer.concat([Buffer.from(byteOrderMark), body]),
     headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': disposition }
@@ -38,7 +38,7 @@ export function csvReply(name: string, body: string | Uint8Array): Reply {
 }
 
 /** The `Content-Disposition` of a download: its name in ASCII and in UTF-8 (RFC 6266). */
-export function dispositionOf(name: string): string {
+export function formatDisposition(name: string): string {
   const ascii = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
   const encoded = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`

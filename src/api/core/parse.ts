@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { Fields, JsonSchema, ValuesOf } from '../../model/fields/field.ts'
 import { changesValidator } from '../../model/fields/form.ts'
-import { problemsOf } from '../../model/fields/form.ts'
+import { toFieldErrors } from '../../model/fields/form.ts'
 import { shortNamePattern } from '../../model/station/short-name.ts'
 import { checkForeignTarget, checkTarget, checkUrl, type UrlProblem } from '../../platform/outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../platform/outbound/networks.ts'
@@ -17,7 +17,7 @@ import type { ApiServices } from './services.ts'
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
   const result = v.safeParse(schema, body === undefined ? {} : body, { abortPipeEarly: true })
   if (result.success) return result.output
-  const [first, ...others] = problemsOf(result.issues)
+  const [first, ...others] = toFieldErrors(result.issues)
   throw first ? ApiError.ofFields([first, ...others]) : new ApiError('invalid')
 }
 
@@ -39,7 +39,7 @@ export async function parseElements<const T extends v.GenericSchema>(
     const result = v.safeParse(schema, element, { abortPipeEarly: true })
     const place = at === '' ? String(index) : `${at}.${index}`
     if (result.success) outputs.push(result.output)
-    else problems.push(...problemsOf(result.issues, place))
+    else problems.push(...toFieldErrors(result.issues, place))
     // Each costs some microseconds.
     if (problems.length >= maxProblems) refuseProblems(problems)
   })

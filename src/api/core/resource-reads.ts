@@ -1,4 +1,4 @@
-import { columnOf } from '../../model/fields/field.ts'
+import { toColumnName } from '../../model/fields/field.ts'
 import type { Field, Fields } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
@@ -19,7 +19,7 @@ import type { ApiServices } from './services.ts'
 export function openReads<F extends Fields>(resource: Resource<F>, hooks: ResourceHooks<F> = {}) {
   const { table, fields, only = 'true' } = resource
   const stored = Object.keys(fields).filter(name => fields[name]?.isStored)
-  const columns = ['id', ...stored].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
+  const columns = ['id', ...stored].map(name => `"${toColumnName(name)}" as "${name}"`).join(', ')
 
   const conditionOf = (sql: Sql | Tx, station: StationRow | null): Fragment =>
     isOfStation(resource)
@@ -82,13 +82,13 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     const { reads: sql } = services
     const conditions = [
       conditionOf(sql, station),
-      ...Object.entries(filter).map(([name, value]) => sql`${sql(columnOf(name))} = ${value}`),
+      ...Object.entries(filter).map(([name, value]) => sql`${sql(toColumnName(name))} = ${value}`),
       ...(query.search === ''
         ? []
         : [searchCondition(sql, query.search, seesWholeAddresses(caller, station))])
     ]
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
-    const sort = sql(columnOf(query.sort ?? resource.order))
+    const sort = sql(toColumnName(query.sort ?? resource.order))
     const direction = query.isDescending ? sql`desc` : sql``
     return {
       select: sql`
@@ -103,7 +103,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     const contains = containsText(sql, search)
     const any = resource.search
       .map(name => {
-        const column = sql(columnOf(name))
+        const column = sql(toColumnName(name))
         return isWhole || fields[name]?.kind !== 'private address'
           ? sql`${column} ${contains}`
           : sql`${column} ${contains} and ${column} !~ ${urlSchemePattern}`

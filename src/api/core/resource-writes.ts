@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type * as v from 'valibot'
 
 import type { StationChange } from '../../engine/change-station.ts'
-import { columnOf, sealingPurpose } from '../../model/fields/field.ts'
+import { toColumnName, sealingPurpose } from '../../model/fields/field.ts'
 import type { Fields, ValuesOf } from '../../model/fields/field.ts'
 import { changesValidator, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError, codeOf, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
@@ -178,7 +178,7 @@ export function openWrites<F extends Fields>(
 
   function toColumns(tx: Tx, values: Values) {
     const stored = writable.filter(name => fields[name]?.isStored)
-    return Object.fromEntries(stored.map(name => [columnOf(name), toColumn(tx, values[name])]))
+    return Object.fromEntries(stored.map(name => [toColumnName(name), toColumn(tx, values[name])]))
   }
 
   /**
@@ -193,7 +193,7 @@ export function openWrites<F extends Fields>(
       return await write()
     } catch (error) {
       if (problems.length > 0 && problemsIn(error).length === 0) assertNoProblems(problems)
-      throw toApiError(error, resource.unique ?? {}, isOfStation(resource))
+      throw translateConstraint(error, resource.unique ?? {}, isOfStation(resource))
     }
   }
 
@@ -207,7 +207,11 @@ function toColumn(tx: Tx, value: unknown) {
 }
 
 /** Translates the violation of a constraint. Returns every other error as it is. */
-function toApiError(error: unknown, unique: Readonly<Record<string, string>>, hasStation: boolean): unknown {
+function translateConstraint(
+  error: unknown,
+  unique: Readonly<Record<string, string>>,
+  hasStation: boolean
+): unknown {
   const code = codeOf(error)
   const constraint = error instanceof Error && 'constraint_name' in error ? String(error.constraint_name) : ''
   const field = unique[constraint]

@@ -131,7 +131,7 @@ export const actionFields = (message: string) => ({ success: true, message, form
 export const actionReply = (message: string): Reply => json(actionFields(message))
 
 /** The station of a keyed route. Throws 404 if its path has none. */
-export function stationOf({ caller }: ApiRequest): StationRow {
+export function getStation({ caller }: ApiRequest): StationRow {
   if (!caller?.station) throw new ApiError('not-found')
   return caller.station
 }

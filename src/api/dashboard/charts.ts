@@ -26,7 +26,7 @@ interface DayRow {
   readonly unique: number
 }
 
-type Charts = ReturnType<typeof renderCharts>
+type Charts = ReturnType<typeof renderDashboardCharts>
 
 const cached = openCache<string, Charts>({ maxEntries: 100, ttlMs: 600_000 })
 
@@ -58,7 +58,7 @@ async function readCharts(request: ApiRequest, services: ApiServices): Promise<C
   const stations = await sql<{ id: number; name: string }[]>`
     select id, name from stations where id = any(${ids}::bigint[]) order by name, id`
   const rows = await readDays(request, services, ids)
-  const charts = renderCharts(stations, rows, isAdministrator && stations.length > 1)
+  const charts = renderDashboardCharts(stations, rows, isAdministrator && stations.length > 1)
   cached.set(name, charts)
   return charts
 }
@@ -84,7 +84,7 @@ function readDays(request: ApiRequest, { reads: sql, heavyReads }: ApiServices, 
 
 const dayMs = 86_400_000
 
-export function renderCharts(
+export function renderDashboardCharts(
   stations: readonly { readonly id: number; readonly name: string }[],
   rows: readonly DayRow[],
   hasSum: boolean

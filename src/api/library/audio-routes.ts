@@ -7,7 +7,7 @@ import {
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { type AuditEntry, recordAudit } from '../core/audit.ts'
-import { actionReply, type ApiRequest, type ApiRoute, apiRoute, stationOf } from '../core/route.ts'
+import { actionReply, type ApiRequest, type ApiRoute, apiRoute, getStation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { sendStoredFile } from './file-content.ts'
@@ -76,7 +76,7 @@ export const audioRoutes = ({
       async handle(request, services) {
         const name = await readName(request, services)
         if (name === '') throw new ApiError('not-found', missing)
-        return sendStoredFile(request, () => openStationFolder(services, stationOf(request).id), name, name)
+        return sendStoredFile(request, () => openStationFolder(services, getStation(request).id), name, name)
       }
     }),
     apiRoute('POST', path, write, {
@@ -91,7 +91,7 @@ export const audioRoutes = ({
         // Before the file is received: the record may not exist.
         await readName(request, services)
         await withReceivedFile(request, services, maxMebibytes * 2 ** 20, file =>
-          storeAudio(services, stationOf(request).id, slotOf(request), file)
+          storeAudio(services, getStation(request).id, slotOf(request), file)
         )
         return actionReply('Record updated successfully.')
       }
@@ -101,7 +101,7 @@ export const audioRoutes = ({
       tag,
       response: ref('ActionResult'),
       async handle(request, services) {
-        await removeAudio(services, stationOf(request).id, slotOf(request))
+        await removeAudio(services, getStation(request).id, slotOf(request))
         return actionReply('Record deleted successfully.')
       }
     })

@@ -21,9 +21,9 @@ import { createPlaylist } from '../playlists/playlists.ts'
 import { clearCuePoints } from './extra-metadata.ts'
 import { moveSong } from './file-renames.ts'
 import {
-  assertInner,
+  assertNotTopFolder,
   type FileAction,
-  findSongs,
+  selectSongs,
   maxFiles,
   nextSchema,
   openAction,
@@ -41,7 +41,7 @@ import { copyFolders, setFolderPlaylists } from './folder-playlists.ts'
 import { forgetEmptyFolders, isFolder } from './media-folders.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 import { deleteWithFile } from './song-files.ts'
-import { assertPlaylists, joinFolder, parseTarget } from './uploads/upload-target.ts'
+import { assertKnownPlaylists, joinFolder, parseTarget } from './uploads/upload-target.ts'
 
 const paths = v.nullish(v.pipe(v.unknown(), limitElements(maxFiles), v.array(pathText)), [])
 
@@ -135,8 +135,8 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       refuseField('directory', 'invalid_format', 'must not be in a folder that is moved.')
     // Folders are assigned to playlists; all else is done with their songs.
     const isAssigning = body.do === 'playlist'
-    assertInner(dirs)
-    const selected = await findSongs(action, { files, dirs: isAssigning ? [] : dirs, part })
+    assertNotTopFolder(dirs)
+    const selected = await selectSongs(action, { files, dirs: isAssigning ? [] : dirs, part })
     const found = new Set(selected.songs.map(({ path }) => path))
     const missing = files.filter(path => !found.has(path))
     const folders: string[] = []
@@ -229,7 +229,7 @@ async function preparePlaylists(
 ): Promise<{ readonly playlists: readonly number[]; readonly record: object | null }> {
   const ids = (playlists ?? []).filter(id => id !== 'new')
   if (work !== 'playlist' && work !== 'add') return { playlists: ids, record: null }
-  await assertPlaylists(services.sql, stationId, ids)
+  await assertKnownPlaylists(services.sql, stationId, ids)
   if (!playlists?.includes('new')) return { playlists: ids, record: null }
   const name = newName?.trim() ?? ''
   if (name === '') refuseField('new_playlist_name', 'blank', 'must not be empty.')

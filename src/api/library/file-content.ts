@@ -6,8 +6,8 @@ import { storedPath } from '../../library/storage/media-folder.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../library/uploads/media-store.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
-import { dispositionOf } from '../core/csv.ts'
-import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import { formatDisposition } from '../core/csv.ts'
+import { type ApiRequest, apiRoute, getStation } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { hasMediaName, type MediaName, parseMediaName } from './media-name.ts'
@@ -58,7 +58,7 @@ export const sendStoredFile = (
 ): Promise<Reply> =>
   sendFrom(request, open, path, {
     'Content-Type': otherType,
-    'Content-Disposition': dispositionOf(name)
+    'Content-Disposition': formatDisposition(name)
   })
 
 async function sendFrom(
@@ -114,7 +114,7 @@ function parseRange(range: string, size: number): { readonly start: number; read
   return { start, end }
 }
 
-async function findPath({ reads: sql }: ApiServices, stationId: number, name: MediaName): Promise<string> {
+async function getPath({ reads: sql }: ApiServices, stationId: number, name: MediaName): Promise<string> {
   const [media] = await sql<{ path: string }[]>`
     select path from media m
     where station_id = ${stationId} and remote_playlist_id is null and ${hasMediaName(sql, name)}
@@ -129,8 +129,8 @@ const play = apiRoute('GET', '/api/station/:station_id/file/:id/play', 'view sta
   summary: 'The audio of a song by its id, unique id or song id, for editors; ranges are possible',
   ...audioResponse,
   async handle(request, services) {
-    const path = await findPath(services, stationOf(request).id, parseMediaName(request.params['id']))
-    return sendMediaFile(request, services, stationOf(request).id, path)
+    const path = await getPath(services, getStation(request).id, parseMediaName(request.params['id']))
+    return sendMediaFile(request, services, getStation(request).id, path)
   }
 })
 
@@ -148,12 +148,12 @@ const download = apiRoute('GET', '/api/station/:station_id/files/download', 'vie
     // Only what is in the library: the storage may have other files.
     const songs = path.includes('\0')
       ? null
-      : await findStoredSongs(services.reads, stationOf(request).id, [path])
+      : await findStoredSongs(services.reads, getStation(request).id, [path])
     const song = songs?.get(path)
     if (!song) throw new ApiError('not-found')
-    return sendMediaFile(request, services, stationOf(request).id, song.path, {
+    return sendMediaFile(request, services, getStation(request).id, song.path, {
       'Content-Type': otherType,
-      'Content-Disposition': dispositionOf(nameOf(song.path))
+      'Content-Disposition': formatDisposition(nameOf(song.path))
     })
   }
 })

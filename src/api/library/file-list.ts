@@ -5,7 +5,7 @@ import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { containsText } from '../core/list.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { recordSchema } from '../core/resource-routes.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 import { fileReads, files } from './files.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
@@ -106,7 +106,7 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
   }),
   async handle(request, services) {
     const { reads: sql } = services
-    const station = stationOf(request)
+    const station = getStation(request)
     const { query } = request
     const text = (name: string) => query.get(name) ?? ''
     if (/[\0]/.test(text('currentDirectory') + text('searchPhrase')))
@@ -293,7 +293,7 @@ const directories = apiRoute('GET', '/api/station/:station_id/files/directories'
     const folder = request.query.get('currentDirectory') ?? ''
     if (folder.includes('\0'))
       refuseField('currentDirectory', 'invalid_format', 'contains characters that are not allowed.')
-    const stationId = stationOf(request).id
+    const stationId = getStation(request).id
     const prefix = await storedPrefix(sql, stationId, folder)
     const names = await findFolders(sql, { stationId, prefix })
     return json({ rows: names.map(name => ({ name, path: prefix + name })) })

@@ -13,7 +13,7 @@ import { actionFields, apiRoute, json } from '../core/route.ts'
 import { actionProperties, actionSchema, string } from '../core/schemas.ts'
 import {
   type FileAction,
-  findSongs,
+  selectSongs,
   nextSchema,
   openAction,
   parsePart,
@@ -77,7 +77,7 @@ async function moveFolder(
 ): Promise<string | null> {
   const { services, stationId, request } = action
   const prefix = folderPrefix(folder)
-  const selected = await findSongs(action, { dirs: [folder], part, field: 'file' })
+  const selected = await selectSongs(action, { dirs: [folder], part, field: 'file' })
   const { count } = await services.sql`
     select from media_folders where station_id = ${stationId} and (path || '/') = ${prefix}`
   if (selected.songs.length + count === 0) throw new ApiError('not-found')
@@ -144,7 +144,7 @@ export const renameFile = apiRoute('PUT', '/api/station/:station_id/files/rename
     const names = await toStoredNames(action, { files: [body.file], dirs: [body.file.replace(/\/+$/, '')] })
     const target = await toStoredTarget(services.sql, action.stationId, newPath)
     try {
-      const [song] = (await findSongs(action, { files: names.files })).songs
+      const [song] = (await selectSongs(action, { files: names.files })).songs
       let next: string | null = null
       if (song) await moveSong(action, song, target)
       else next = await moveFolder(action, names.dirs[0] ?? body.file, target, part)

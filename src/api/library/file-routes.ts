@@ -3,7 +3,7 @@ import { toCallerError } from '../../library/uploads/media-store.ts'
 import { parseLibraryPath } from '../../model/songs/library-path.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { operationRoutes } from '../core/resource-routes.ts'
-import { type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
+import { type ApiRequest, type ApiRoute, getStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { fileOperations, files } from './files.ts'
 import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
@@ -19,7 +19,7 @@ function assertNoFile({ body }: ApiRequest): void {
 async function findSong(request: ApiRequest, { sql }: ApiServices, id: number) {
   const [song] = await sql<{ id: number; path: string }[]>`
     select id, path from media where id = ${id}
-      and station_id = ${stationOf(request).id} and remote_playlist_id is null`
+      and station_id = ${getStation(request).id} and remote_playlist_id is null`
   return song
 }
 
@@ -32,7 +32,7 @@ async function openStored(
   song: Song
 ): Promise<SongInStore | null> {
   if (/^https?:/i.test(song.path)) return null
-  const stationId = stationOf(request).id
+  const stationId = getStation(request).id
   const media = await findMediaStore(services, stationId)
   return media && { services, stationId, media, song }
 }

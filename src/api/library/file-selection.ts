@@ -4,7 +4,7 @@ import { type MediaStore, openUsableMediaStore } from '../../library/uploads/med
 import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { findStoredFolder, findStoredSongs } from '../../stores/db/library/stored-names.ts'
-import { type ApiRequest, stationOf } from '../core/route.ts'
+import { type ApiRequest, getStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { folderPrefix } from './media-paths.ts'
 
@@ -86,7 +86,7 @@ export interface FileAction {
 
 /** Opens the media storage of the station in the path. Throws 400 if it cannot be used. */
 export async function openAction(request: ApiRequest, services: ApiServices): Promise<FileAction> {
-  const stationId = stationOf(request).id
+  const stationId = getStation(request).id
   return { request, services, stationId, media: await openUsableMediaStore(services, stationId) }
 }
 
@@ -114,12 +114,12 @@ export async function toStoredNames(
  * Reads the songs at these paths and below these folders, ordered by path. Without `part`, throws 400 for more than
  * `maxFiles` songs; the error names `field`.
  */
-export async function findSongs(
+export async function selectSongs(
   { services: { sql }, stationId }: FileAction,
   { files = [], dirs = [], part = null, field = 'dirs' }: SelectionOptions
 ): Promise<{ readonly songs: readonly Song[]; readonly hasMore: boolean }> {
   const prefixes = dirs.map(folderPrefix)
-  assertInner(dirs, field)
+  assertNotTopFolder(dirs, field)
   const limit = part?.limit ?? maxFiles
   const songs = await sql<Song[]>`
     select id, path from media m where station_id = ${stationId} and remote_playlist_id is null
@@ -163,7 +163,7 @@ export async function workThrough(
 }
 
 /** Throws 400 with this field if one of the folders is the top folder. */
-export function assertInner(dirs: readonly string[], field = 'dirs'): void {
+export function assertNotTopFolder(dirs: readonly string[], field = 'dirs'): void {
   if (dirs.map(folderPrefix).includes(''))
     refuseField(field, 'invalid_format', 'must not contain the top folder.')
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { StationChange } from '../../engine/change-station.ts'
 import {
-  markPartsOf,
+  markPlaylistParts,
   renameOpenPlay,
   updateQueuedDurations,
   removeQueuedMedia
@@ -155,7 +155,7 @@ const hooks: ResourceHooks<FileFields> = {
   async beforeWrite(write) {
     if (write.values === null) {
       await assertNotSent(write)
-      if (write.change) await markPartsOf(write.change, write.before.id)
+      if (write.change) await markPlaylistParts(write.change, write.before.id)
       return []
     }
     const { before, values } = write
@@ -201,7 +201,7 @@ const hooks: ResourceHooks<FileFields> = {
     const hasMoved = before?.path !== values.path
     const isMoved = await movePlaylists(change, { id, hasMoved }, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
-    if (before) await markPartsOf(change, id)
+    if (before) await markPlaylistParts(change, id)
     if (isMoved || (before && isRetimed)) await refillQueue(change)
   },
   async render(rows, { sql, services, station }) {
@@ -305,12 +305,12 @@ async function movePlaylists(
       on conflict do nothing`
   const mediaIds = hasMoved || left.length > 0 ? [mediaId] : []
   const { added, removed } = await applyFolders(tx, { stationId: station.id, mediaIds })
-  if (left.length > 0) await assertLeft(tx, mediaId, left)
+  if (left.length > 0) await assertPlaylistsLeft(tx, mediaId, left)
   return left.length + joined.length + added + removed > 0
 }
 
 /** Throws 409 if a song is in one of these playlists because of its folder. */
-async function assertLeft(tx: Tx, mediaId: number, left: readonly number[]): Promise<void> {
+async function assertPlaylistsLeft(tx: Tx, mediaId: number, left: readonly number[]): Promise<void> {
   const [kept] = await tx<{ id: number; name: string }[]>`
     select p.id, p.name from playlist_tracks t join playlists p on p.id = t.playlist_id
     where t.media_id = ${mediaId} and p.id = any(${[...left]}::bigint[]) order by p.id limit 1`

@@ -1,4 +1,4 @@
-import { markPartsOf } from '../../engine/queue/media.ts'
+import { markPlaylistParts } from '../../engine/queue/media.ts'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { withCorrectedCover } from '../../stores/db/library/corrections.ts'
@@ -27,7 +27,7 @@ async function storeCover(
       where ${hasMediaName(tx, { ...name, songId: '' })} and station_id = ${station.id} and remote_playlist_id is null
       returning id, title`
     if (!media) throw new ApiError('not-found')
-    await markPartsOf(change, media.id)
+    await markPlaylistParts(change, media.id)
     return {
       audit: [{ record: 'StationFile', id: media.id, name: media.title, changes: changed('art') }],
       reply

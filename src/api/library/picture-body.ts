@@ -1,4 +1,4 @@
-import { piecesOf, readMultipart } from '../../http/multipart-body.ts'
+import { readPieces, readMultipart } from '../../http/multipart-body.ts'
 import type { BodyStream } from '../../http/route.ts'
 import { detectImageType, type ImageType, imageTypes } from '../../model/songs/image-type.ts'
 import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'
@@ -6,7 +6,7 @@ import type { ApiRequest } from '../core/route.ts'
 
 const formType = 'multipart/form-data'
 
-/** The content types of a body that `readPicture` reads. */
+/** The content types of a body that `readPictureBody` reads. */
 export const pictureBodyTypes = [...imageTypes, formType]
 
 /** A picture that was received, and its type by its first bytes. */
@@ -19,7 +19,7 @@ export interface ReceivedPicture {
  * Reads a picture from the body of a route with `isStreamed`: the picture itself, or a form with one file, also as
  * flow.js sends it in one chunk. Throws 400, 413 and 415.
  */
-export async function readPicture(
+export async function readPictureBody(
   { stream, headers }: ApiRequest,
   maxBytes: number
 ): Promise<ReceivedPicture> {
@@ -38,7 +38,7 @@ async function readBytes(
   contentType: string,
   maxBytes: number
 ): Promise<Buffer> {
-  if (imageTypes.some(each => each === type)) return collect(piecesOf(stream), maxBytes)
+  if (imageTypes.some(each => each === type)) return collect(readPieces(stream), maxBytes)
   if (type !== formType)
     throw new ApiError('wrong-media-type', `The body must be a form, or one of ${imageTypes.join(', ')}.`)
   const received: Buffer[] = []

@@ -2,7 +2,7 @@ import type { Reply } from '../../http/route.ts'
 import { actionReply, type ApiRequest, type ApiRoute, apiRoute } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { pictureBodyTypes, readPicture, type ReceivedPicture } from './picture-body.ts'
+import { pictureBodyTypes, readPictureBody, type ReceivedPicture } from './picture-body.ts'
 
 interface RouteText {
   readonly id: string
@@ -39,7 +39,7 @@ export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store 
       store(
         request,
         services,
-        await readPicture(request, maxBytes),
+        await readPictureBody(request, maxBytes),
         actionReply('Record updated successfully.')
       )
   }),

@@ -7,7 +7,7 @@ import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms
 import { actionRoute } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody, parseElements } from '../core/parse.ts'
-import { actionReply, stationOf } from '../core/route.ts'
+import { actionReply, getStation } from '../core/route.ts'
 import { parseMediaName } from './media-name.ts'
 import { readSongNames } from './song-names.ts'
 
@@ -76,7 +76,7 @@ export const waveformUploadRoute = actionRoute(
       const data = await parseElements(sample, waveform.data, 'data')
       if (data.length % 2 !== 0)
         refuseField('data', 'invalid_format', 'must have two numbers for each pixel.')
-      const song = await findWaveform(sql, stationOf(request).id, { ...name, nowMs })
+      const song = await findWaveform(sql, getStation(request).id, { ...name, nowMs })
       if (song === null) throw new ApiError('not-found')
       const { sample_rate, samples_per_pixel } = waveform
       const { mediaId } = song

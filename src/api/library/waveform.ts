@@ -2,7 +2,7 @@ import { isWebUrl } from '../../platform/outbound/networks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { findWaveform, requestWaveform } from '../../stores/db/library/waveforms.ts'
-import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, apiRoute, json, getStation } from '../core/route.ts'
 import { parseMediaName } from './media-name.ts'
 
 const integer = { type: 'integer' } as const
@@ -41,7 +41,7 @@ export const waveformRoute = apiRoute(
     async handle(request, { sql }) {
       const nowMs = engineTimeMs()
       const song = { ...parseMediaName(request.params['media']), nowMs }
-      const found = await findWaveform(sql, stationOf(request).id, song)
+      const found = await findWaveform(sql, getStation(request).id, song)
       if (found === null) throw new ApiError('not-found')
       if (isWebUrl(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')
       if (found.failure !== '') throw new ApiError('not-found', `The file has no waveform: ${found.failure}.`)

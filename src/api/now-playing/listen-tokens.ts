@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { stationActionRoute } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, apiRoute, json, getStation } from '../core/route.ts'
 import { exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listen-tokens'
@@ -48,11 +48,11 @@ const create = apiRoute('POST', path, access, {
     const { expires_in: expiresIn, subject } = parseBody(bodyOf, request.body)
     const [station] = await sql<{ generation: number; shortName: string }[]>`
       select listen_token_generation as generation, short_name as "shortName" from stations
-      where id = ${stationOf(request).id} and deleted_at is null`
+      where id = ${getStation(request).id} and deleted_at is null`
     if (!station) throw new ApiError('not-found')
     const { generation, shortName } = station
     const expiresAt = Math.floor(engineTimeMs() / 1_000) + expiresIn
-    const claims = { stationId: stationOf(request).id, endsAtMs: expiresAt * 1_000, generation, subject }
+    const claims = { stationId: getStation(request).id, endsAtMs: expiresAt * 1_000, generation, subject }
     const token = listenTokens.issue(claims)
     const url = new URL(`${config.BASE_URL}/public/${encodeURIComponent(shortName)}`)
     url.searchParams.set('token', token)
@@ -65,7 +65,7 @@ const revokeAll = stationActionRoute('DELETE', path, access, {
   tag,
   summary: 'Revoke all listen tokens of the station; their connections are closed within a second',
   prepare(request) {
-    const stationId = stationOf(request).id
+    const stationId = getStation(request).id
     return async change => {
       change.send([
         change.tx`update stations set listen_token_generation = listen_token_generation + 1 where id = ${stationId}`

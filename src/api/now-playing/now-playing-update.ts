@@ -8,7 +8,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { parseStreamedTitle } from '../../radio/streamed-title.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, getStation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -44,7 +44,7 @@ function parseMetadata({ query, body }: ApiRequest) {
  * playout, or while a streamer is live, it is the current song.
  */
 async function update(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const song = parseMetadata(request)
   if (song.artist === '' && song.title === '') refuseField('title', 'required', 'is required.')
   const isSentToPlayout = await changeStation(services, stationId, async change => {

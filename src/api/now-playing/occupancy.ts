@@ -1,6 +1,6 @@
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { followerTransports, readFollowers } from '../../stores/redis/followers.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { exactly, int64, named } from '../core/schemas.ts'
 
 const count = (about: string) => ({ ...int64, description: about })
@@ -31,7 +31,7 @@ export const occupancyRoute = apiRoute('GET', '/api/station/:station_id/occupanc
   response: occupancySchema,
   async handle(request, { redis }) {
     const nowMs = engineTimeMs()
-    const { atMs, counts } = await readFollowers(redis, stationOf(request).id, nowMs)
+    const { atMs, counts } = await readFollowers(redis, getStation(request).id, nowMs)
     const total = followerTransports.reduce((sum, transport) => sum + counts[transport], 0)
     return json({ at: Math.floor((atMs ?? nowMs) / 1_000), total, by_transport: counts })
   }

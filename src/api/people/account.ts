@@ -17,7 +17,7 @@ import {
   preferenceFields,
   withUniqueEmail
 } from './people.ts'
-import { accountTag, endSessions, signedInUser, userOf } from './sessions.ts'
+import { accountTag, endSignInSessions, signedInUser, getUser } from './sessions.ts'
 import { limitPasswords } from './sign-in.ts'
 import { auditUser, preferenceChanges, readUser, userFields } from './users.ts'
 
@@ -35,7 +35,7 @@ const me = apiRoute('GET', '/api/frontend/account/me', 'any key', {
   summary: 'The user of the request',
   response: exactly({ ...userFields, avatar: avatarSchema }),
   handle: async (request, { reads: sql, config }) => {
-    const user = await readUser(sql, userOf(request).id, request, config.BASE_URL)
+    const user = await readUser(sql, getUser(request).id, request, config.BASE_URL)
     return json({ ...user, avatar: renderAvatar(config.BASE_URL) })
   }
 })
@@ -57,7 +57,7 @@ const editMe = actionRoute('PUT', '/api/frontend/account/me', 'any key', {
   body: bodySchema(meFields, { isPartial: true }),
   errors: [409],
   prepare(request, { config }) {
-    const { id } = userOf(request)
+    const { id } = getUser(request)
     const values = parseBody(meValidator, request.body)
     const { email, name = null } = values
     return async tx => {
@@ -122,7 +122,7 @@ const password = actionRoute('PUT', '/api/frontend/account/password', 'any key',
         update users set password_hash = ${newHash}, updated_at = now()
         where id = ${id} and password_hash is not distinct from ${hash}`
       if (count === 0) throw new ApiError('conflict', 'The password was changed meanwhile.')
-      await endSessions(tx, id, sessionId)
+      await endSignInSessions(tx, id, sessionId)
       return {
         audit: [{ record: 'User', id, name: account, changes: changed('password') }],
         reply() {
@@ -140,7 +140,7 @@ const twoFactor = apiRoute('GET', '/api/frontend/account/two-factor', 'any key',
   summary: 'Whether the user signs in with one-time passwords: never, there are passkeys instead',
   response: exactly({ two_factor_enabled: { type: 'boolean', const: false } }),
   handle: request => {
-    userOf(request)
+    getUser(request)
     return json({ two_factor_enabled: false })
   }
 })

@@ -32,7 +32,7 @@ import {
   newPasswordRule,
   emailRule
 } from './people.ts'
-import { accountTag, signedInReply, signedInSchema, startSession } from './sessions.ts'
+import { accountTag, signedInReply, signedInSchema, startSignInSession } from './sessions.ts'
 import { limitAttempts } from './sign-in.ts'
 import { auditUser, insertUser, readUser } from './users.ts'
 
@@ -200,7 +200,7 @@ const readRoles = (tx: Tx, { roles }: StoredInvitation) => tx<
 /**
  * Finds and locks an open invitation. Throws 404 for any other token, and if it gives more than its maker may give now.
  */
-async function findOpen(tx: Tx, token: string): Promise<StoredInvitation> {
+async function getOpenInvitation(tx: Tx, token: string): Promise<StoredInvitation> {
   const parsed = parseToken(token)
   const [row] = parsed
     ? await tx<(StoredInvitation & InviterRow & { readonly verifier: Uint8Array })[]>`
@@ -241,7 +241,7 @@ const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
     const { token } = parseBody(openValidator, request.body)
     await limitAttempts(services, request.address)
     return sql.begin(async tx => {
-      const invitation = await findOpen(tx, token)
+      const invitation = await getOpenInvitation(tx, token)
       const roles = await readRoles(tx, invitation)
       const [times] = await tx<{ expires_at: number }[]>`
         select floor(extract(epoch from expires_at))::bigint as expires_at from invitations where id = ${invitation.id}`
@@ -275,7 +275,7 @@ const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
     const { token, ...person } = parseBody(personValidator, request.body)
     await limitAttempts(services, request.address)
     const { id } = await services.sql.begin(async tx => {
-      const invitation = await findOpen(tx, token)
+      const invitation = await getOpenInvitation(tx, token)
       await assertFreeEmail(tx, person.email)
       return invitation
     })
@@ -305,18 +305,18 @@ const join = actionRoute('POST', '/api/frontend/account/join', 'public', {
       assertNoProblems([fieldError('password', 'required', 'is required without a passkey.')])
     await limitAttempts(services, request.address)
     // Before the password is hashed, which takes time and memory.
-    const { id } = await sql.begin(tx => findOpen(tx, token))
+    const { id } = await sql.begin(tx => getOpenInvitation(tx, token))
     const hash = password === '' ? null : await hashPassword(password)
     const credential = passkey && (await checkRegistration(services, `invitation ${id}`, passkey))
     return async tx => {
       await lockPeople(tx)
-      const invitation = await findOpen(tx, token)
+      const invitation = await getOpenInvitation(tx, token)
       const roles = (await readRoles(tx, invitation)).map(role => role.id)
       const stations = [...(invitation.stations ?? [])]
       const userId = await insertUser(tx, { email, name, roles, stations, hash })
       if (credential) await insertPasskey(tx, userId, credential, '')
       await tx`update invitations set accepted_at = now() where id = ${invitation.id}`
-      const session = await startSession(tx, userId, request)
+      const session = await startSignInSession(tx, userId, request)
       const user = await readUser(tx, userId, request, config.BASE_URL)
       return {
         audit: [auditUser(null, user, hash === null ? '' : 'password')],

@@ -3,7 +3,7 @@ import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, string } from '../core/schemas.ts'
-import { accountTag, signedInUser, userOf } from './sessions.ts'
+import { accountTag, signedInUser, getUser } from './sessions.ts'
 import {
   createUserKey,
   newUserKeyFields,
@@ -27,7 +27,7 @@ const list = apiRoute('GET', path, 'any key', {
   response: arrayOf(record),
   async handle(request, { reads: sql, config }) {
     const rows = await sql<{ id: string }[]>`
-      ${selectUserKeys(sql)} where u.id = ${userOf(request).id} order by k.id limit 1000`
+      ${selectUserKeys(sql)} where u.id = ${getUser(request).id} order by k.id limit 1000`
     return json(rows.map(row => renderUserKey({ ...row }, config.BASE_URL + onePath)))
   }
 })
@@ -38,7 +38,7 @@ const read = apiRoute('GET', `${onePath}/:id`, 'any key', {
   summary: "One of the user's own API keys",
   response: record,
   async handle(request, { reads: sql, config }) {
-    const row = await readUserKey(sql, request, userOf(request).id)
+    const row = await readUserKey(sql, request, getUser(request).id)
     return json(renderUserKey(row, config.BASE_URL + onePath))
   }
 })

@@ -18,7 +18,14 @@ import { actionReply, apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import type { ApiSettings } from '../core/settings.ts'
-import { accountTag, signedInReply, signedInSchema, signedInUser, startSession, userOf } from './sessions.ts'
+import {
+  accountTag,
+  signedInReply,
+  signedInSchema,
+  signedInUser,
+  startSignInSession,
+  getUser
+} from './sessions.ts'
 import { limitAttempts } from './sign-in.ts'
 
 /** Loads the library, which takes 80 ms the first time. */
@@ -211,7 +218,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
         update passkeys set counter = ${authenticationInfo.newCounter}, last_used_at = now()
         where id = ${row.id} and counter = ${row.counter}`
       if (count === 0) return refuse()
-      const token = await startSession(tx, row.userId, request)
+      const token = await startSignInSession(tx, row.userId, request)
       return signedInReply(tx, request, services, row.userId, token)
     })
   }
@@ -238,7 +245,9 @@ const list = apiRoute('GET', '/api/frontend/account/passkeys', 'any key', {
   summary: 'The passkeys of the user',
   response: arrayOf(passkeySchema),
   handle: async (request, { reads: sql, config }) =>
-    json(await sql`${selectPasskeys(sql, config.BASE_URL)} where user_id = ${userOf(request).id} order by id`)
+    json(
+      await sql`${selectPasskeys(sql, config.BASE_URL)} where user_id = ${getUser(request).id} order by id`
+    )
 })
 
 const read = apiRoute('GET', `${path}/:id`, 'any key', {
@@ -249,7 +258,7 @@ const read = apiRoute('GET', `${path}/:id`, 'any key', {
   async handle(request, { reads: sql, config }) {
     const id = parseId(request.params['id'])
     const [row] =
-      await sql`${selectPasskeys(sql, config.BASE_URL)} where id = ${id} and user_id = ${userOf(request).id}`
+      await sql`${selectPasskeys(sql, config.BASE_URL)} where id = ${id} and user_id = ${getUser(request).id}`
     if (!row) throw new ApiError('not-found')
     return json(row)
   }

@@ -17,7 +17,7 @@ const maxSessions = 50
 const maxAgentLength = 300
 
 /** The user of a request. Throws 404 for a key that belongs to no user. */
-export function userOf({ caller }: ApiRequest): { readonly id: number; readonly sessionId: number | null } {
+export function getUser({ caller }: ApiRequest): { readonly id: number; readonly sessionId: number | null } {
   const user = caller?.key?.user
   if (!user) throw new ApiError('not-found', 'This API key belongs to no user.')
   return user
@@ -25,13 +25,13 @@ export function userOf({ caller }: ApiRequest): { readonly id: number; readonly 
 
 /** The user who has signed in. Throws 403 for an API key, which must not manage the sign-in of its user. */
 export function signedInUser(request: ApiRequest): { readonly id: number; readonly sessionId: number } {
-  const { id, sessionId } = userOf(request)
+  const { id, sessionId } = getUser(request)
   if (sessionId === null) throw new ApiError('forbidden', 'Sign in to do this: an API key is not enough.')
   return { id, sessionId }
 }
 
 /** Signs a user in. Returns the token for the cookie. */
-export async function startSession(
+export async function startSignInSession(
   tx: Tx,
   userId: number,
   { address, userAgent }: Pick<ApiRequest, 'address' | 'userAgent'>
@@ -51,7 +51,7 @@ export async function startSession(
 }
 
 /** Ends the sessions of a user, except for one. */
-export async function endSessions(tx: Sql | Tx, userId: number, exceptId: number | null = null) {
+export async function endSignInSessions(tx: Sql | Tx, userId: number, exceptId: number | null = null) {
   await tx`delete from sessions where user_id = ${userId} and id is distinct from ${exceptId}`
 }
 
@@ -120,7 +120,7 @@ const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {
     })
   ),
   async handle(request, { reads: sql }) {
-    const { id, sessionId } = userOf(request)
+    const { id, sessionId } = getUser(request)
     const rows = await sql`
       select id, floor(extract(epoch from created_at))::bigint as created_at,
         floor(extract(epoch from last_used_at))::bigint as last_used_at,
@@ -153,7 +153,7 @@ const signOutEverywhere = actionRoute('DELETE', '/api/frontend/account/sessions'
   prepare(request, { keys, config }) {
     const { id } = signedInUser(request)
     return async tx => {
-      await endSessions(tx, id)
+      await endSignInSessions(tx, id)
       return {
         audit: [{ record: 'Session', id: '*' }],
         reply() {

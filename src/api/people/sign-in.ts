@@ -7,7 +7,7 @@ import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute } from '../core/route.ts'
 import { type BucketDeps, openSharedAddressBuckets, openSharedBuckets } from '../core/shared-buckets.ts'
-import { accountTag, findDevice, signedInReply, signedInSchema, startSession } from './sessions.ts'
+import { accountTag, findDevice, signedInReply, signedInSchema, startSignInSession } from './sessions.ts'
 
 /** Attempts to sign in, successful or not, by address: a burst of 20, then one every three seconds. */
 const addressAttempts = openSharedAddressBuckets('sign-in', 1 / 3, 20)
@@ -113,7 +113,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
       const [current] = await tx`
         select from users where id = ${user.id} and password_hash = ${user.passwordHash} for share`
       if (!current) throw wrongPassword()
-      const token = await startSession(tx, user.id, request)
+      const token = await startSignInSession(tx, user.id, request)
       return signedInReply(tx, request, services, user.id, token)
     })
   }

@@ -2,7 +2,7 @@ import { integer, text, type ValuesOf } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { keyIdentifierPattern, generateKey, storeKey } from '../auth/keys.ts'
+import { keyIdentifierPattern, generateKey, storeApiKey } from '../auth/keys.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import type { ActionResult } from '../core/actions.ts'
 import { type AuditedChanges, changed } from '../core/audited-changes.ts'
@@ -108,7 +108,7 @@ export async function createUserKey(
   if ((counted?.count ?? 0) >= maxKeys)
     throw new ApiError('conflict', `There are ${maxKeys} keys already: revoke one first.`)
   const key = generateKey()
-  const id = await storeKey(tx, key, {
+  const id = await storeApiKey(tx, key, {
     name,
     permissions: [],
     expiresAt: expiresAt === 0 ? null : new Date(expiresAt * 1_000),

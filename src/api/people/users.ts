@@ -26,7 +26,7 @@ import {
   withUniqueEmail,
   newPasswordRule
 } from './people.ts'
-import { endSessions } from './sessions.ts'
+import { endSignInSessions } from './sessions.ts'
 
 const newPassword = secret({
   ...newPasswordRule,
@@ -238,7 +238,7 @@ const edit = actionRoute('PUT', '/api/admin/user/:id', access, {
           updated_at = now()
         where id = ${id}`)
       await setRoles(tx, id, granted.roles)
-      if (hash !== null) await endSessions(tx, id)
+      if (hash !== null) await endSignInSessions(tx, id)
       const after = await readUser(tx, id, request, config.BASE_URL)
       return {
         audit: [auditUser(before, after, passwordChange(hash))],

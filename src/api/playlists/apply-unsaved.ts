@@ -12,7 +12,7 @@ export interface StoredSource {
 }
 
 /** Reads the sources of those playlists that the station has. */
-export async function readSources(
+export async function readPlaylistSources(
   sql: Sql | Tx,
   stationId: number,
   unsaved: readonly UnsavedPlaylist[]

@@ -5,7 +5,7 @@ import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { Permission } from '../auth/access.ts'
 import { momentSchema, parseMoment, startMsFragment, toLocalTime } from '../core/moments.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
 
 const dayMs = 86_400_000
@@ -46,7 +46,7 @@ const calendarRoute = ({ path, access, record, select, ...doc }: Calendar) =>
     },
     response: arrayOf(calendarEventSchema),
     async handle(request, { reads: sql, config }) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const start = parseMoment(request.query, 'start')
       const end = parseMoment(request.query, 'end')
       const [[settings], records] = await Promise.all([

@@ -14,7 +14,7 @@ import {
   type ApiRoute,
   apiRoute,
   type Operation,
-  stationOf
+  getStation
 } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -38,7 +38,7 @@ export function changePlaylist(
   describe: (playlist: Playlist) => AuditedChanges,
   change: (tx: Tx, playlist: Playlist, stationChange: StationChange) => Promise<string>
 ): Promise<Reply> {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const id = parseId(request.params['id'])
   return runStationAction(request, services, async stationChange => {
     const { tx } = stationChange

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { StationChange } from '../../engine/change-station.ts'
 import { syncEntries } from '../../engine/queue/remote-entries.ts'
-import { columnOf, custom, limitElements, problemText } from '../../model/fields/field.ts'
+import { toColumnName, custom, limitElements, problemText } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
@@ -17,7 +17,7 @@ import { assignItemIds } from './schedule-items.ts'
 /** The columns that a copy takes over. Its schedule has items with ids of their own. */
 const copiedColumns = Object.entries(playlists.fields)
   .filter(([name, { isStored }]) => isStored && name !== 'name' && name !== 'schedule_items')
-  .map(([name]) => `"${columnOf(name)}"`)
+  .map(([name]) => `"${toColumnName(name)}"`)
   .join(', ')
 
 interface CopyOptions {

@@ -11,7 +11,7 @@ import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { parseBody, parseElements, parseId } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { exactly, int64 } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'
 
@@ -34,7 +34,7 @@ const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
     })
   },
   async handle(request, { reads: sql }) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const id = parseId(request.params['id'])
     const [playlist] = await sql`select from playlists where id = ${id} and station_id = ${station.id}`
     if (!playlist) throw new ApiError('not-found')
@@ -76,7 +76,7 @@ const writeOrder = playlistAction('PUT', 'order', {
     const body = parseBody(orderValidator, request.body)
     const order = await parseElements(mediaId.input, body.order, 'order')
     return changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
-      await orderEntries(tx, await arrangeEntries(await readEntries(tx, id), order))
+      await orderEntries(tx, await arrangeEntries(await readPlaylistEntries(tx, id), order))
       return 'Changes saved successfully.'
     })
   }
@@ -87,7 +87,7 @@ interface Entry {
   readonly mediaId: number
 }
 
-const readEntries = (tx: Tx, playlistId: number) => tx<Entry[]>`
+const readPlaylistEntries = (tx: Tx, playlistId: number) => tx<Entry[]>`
   select id, media_id as "mediaId" from playlist_entries where playlist_id = ${playlistId} order by position, id`
 
 /**
@@ -153,7 +153,9 @@ const addEntry = playlistAction('POST', 'entries', {
       if (!known) refuseField('media_id', 'not_found', `${song} is not a song of the station.`)
       const entryId = await repeatSong(tx, id, song)
       if (position > 0) {
-        const others = (await readEntries(tx, id)).map(entry => entry.id).filter(each => each !== entryId)
+        const others = (await readPlaylistEntries(tx, id))
+          .map(entry => entry.id)
+          .filter(each => each !== entryId)
         await orderEntries(tx, others.toSpliced(position - 1, 0, entryId))
       }
       return 'Entry added.'

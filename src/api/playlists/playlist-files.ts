@@ -12,7 +12,7 @@ import {
   parsePlaylistInSlices,
   type PlaylistEntry,
   playlistMimeTypes,
-  renderPlaylist
+  renderPlaylistFile
 } from '../../model/songs/playlist-file.ts'
 import { buildRemoteSong } from '../../model/songs/remote-list.ts'
 import { cleanLine, type ImportedSong, maxLengths } from '../../model/songs/song.ts'
@@ -25,9 +25,9 @@ import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { changed } from '../core/audited-changes.ts'
-import { dispositionOf } from '../core/csv.ts'
+import { formatDisposition } from '../core/csv.ts'
 import { findUrlProblem, parseBody, parseElements, parseId } from '../core/parse.ts'
-import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, apiRoute, json, getStation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -128,7 +128,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
   maxBodyBytes: maxPlaylistBytes,
   maxBodyValues: 2 * maxPlaylistEntries,
   async handle(request, services) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const playlistId = parseId(request.params['id'])
     const items = await parseImport(request.body)
     // The station is not locked, so that a long list does not delay playback.
@@ -221,7 +221,7 @@ const exportList = apiRoute(
     response: { type: 'string' },
     contentTypes: ['audio/x-mpegurl', 'audio/x-scpls'],
     async handle(request, { reads: sql }) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const { format } = request.params
       const playlistId = parseId(request.params['id'])
       const [playlist] = await sql<{ name: string }[]>`
@@ -234,10 +234,10 @@ const exportList = apiRoute(
       const isWhole = maySeeWholeUrls(request.caller?.key ?? null, 'manage station media', station.id)
       const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
       return {
-        body: renderPlaylist(format, shown),
+        body: renderPlaylistFile(format, shown),
         headers: {
           'Content-Type': playlistMimeTypes[format],
-          'Content-Disposition': dispositionOf(`${playlist.name}.${format}`)
+          'Content-Disposition': formatDisposition(`${playlist.name}.${format}`)
         }
       }
     }

@@ -12,7 +12,7 @@ import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findFolders } from '../library/file-list.ts'
@@ -33,8 +33,8 @@ const readFolders = apiRoute('GET', `${playlistPath}/apply-to`, 'view station ma
     directories: arrayOf(exactly({ path: string, name: string }))
   }),
   async handle(request, { reads: sql }) {
-    const { id: stationId } = stationOf(request)
-    const playlist = await findPlaylist(sql, request)
+    const { id: stationId } = getStation(request)
+    const playlist = await getPlaylist(sql, request)
     const found: string[] = []
     let level = ['']
     for (let depth = 0; depth < maxFolderDepth && level.length > 0 && found.length < maxListed; depth++) {
@@ -119,7 +119,7 @@ async function findPaths(
   services: ApiServices,
   directories: readonly string[]
 ): Promise<string[]> {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const problems: FieldError[] = []
   const paths = new Set<string>()
   for (const [index, directory] of directories.entries()) {
@@ -136,10 +136,10 @@ async function findPaths(
   return [...paths]
 }
 
-async function findPlaylist(sql: Sql, request: ApiRequest) {
+async function getPlaylist(sql: Sql, request: ApiRequest) {
   const [playlist] = await sql<{ id: number; name: string }[]>`
     select id, name from playlists
-    where id = ${parseId(request.params['id'])} and station_id = ${stationOf(request).id}`
+    where id = ${parseId(request.params['id'])} and station_id = ${getStation(request).id}`
   if (!playlist) throw new ApiError('not-found')
   return playlist
 }
@@ -150,13 +150,13 @@ const listAssigned = apiRoute('GET', `${playlistPath}/folders`, 'view station ma
   summary: 'The folders that are assigned to the playlist',
   response: arrayOf(exactly({ id: int64, path: { ...string, description: 'Empty: the whole library.' } })),
   async handle(request, { reads: sql }) {
-    const { id } = await findPlaylist(sql, request)
+    const { id } = await getPlaylist(sql, request)
     const folders = await sql<{ id: number; path: string }[]>`
       select id, path from playlist_folders where playlist_id = ${id} order by path`
     const isWhole = maySeeWholeUrls(
       request.caller?.key ?? null,
       'manage station media',
-      stationOf(request).id
+      getStation(request).id
     )
     return json(folders.map(each => (isWhole ? each : { ...each, path: redactedLocation(each.path) })))
   }

@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { readPlaylists } from '../../stores/db/library/library.ts'
 import { pageParameters, pageWindow, parsePage, listSchema, renderListReply } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
-import { apiRoute, stationOf } from '../core/route.ts'
+import { apiRoute, getStation } from '../core/route.ts'
 import { exactly, int64, named, nullableInt64, string } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'
 
@@ -30,7 +30,7 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
   response: listSchema(playlistQueueSchema),
   errors: [409],
   async handle(request, { reads: sql, config }) {
-    const { id: stationId } = stationOf(request)
+    const { id: stationId } = getStation(request)
     const id = parseId(request.params['id'])
     const [[playlist], [settings], rowsBefore] = await Promise.all([
       readPlaylists(sql, [stationId], { only: [id], hasInactive: true }).then(

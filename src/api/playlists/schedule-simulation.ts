@@ -10,9 +10,9 @@ import { ApiError, Overloaded, TooManyRequests } from '../../platform/runtime/er
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { parseBody, parseElements, queryFilters } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, getStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { readSources } from './apply-unsaved.ts'
+import { readPlaylistSources } from './apply-unsaved.ts'
 import { scheduleSimulationSchema } from './render-simulation.ts'
 import { isDateOrEmpty } from './schedule-items.ts'
 import { runSimulationTask } from './simulation-task.ts'
@@ -67,7 +67,7 @@ const simulateStored = apiRoute('GET', path, 'view station management', {
   query: periodQuery.schemas,
   handle: (request, services) => {
     const { days = maxDays, from = '' } = periodQuery.parse(request.query)
-    return simulate(request, services, { days, from, playlists: [] })
+    return runSimulation(request, services, { days, from, playlists: [] })
   }
 })
 
@@ -79,7 +79,7 @@ const simulateUnsaved = apiRoute('POST', path, 'view station management', {
   handle: async (request, services) => {
     const body = parseBody(validator, request.body)
     const playlists = await parseElements(unsavedPlaylist, body.playlists, 'playlists')
-    return simulate(request, services, { ...body, playlists })
+    return runSimulation(request, services, { ...body, playlists })
   }
 })
 
@@ -91,15 +91,15 @@ interface Period {
   readonly playlists: readonly UnsavedPlaylist[]
 }
 
-async function simulate(
+async function runSimulation(
   request: ApiRequest,
   { reads, config }: ApiServices,
   { days, from, playlists: unsaved }: Period
 ): Promise<Reply> {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const { DATABASE_URL: databaseUrl } = config
   if (databaseUrl === undefined) throw new ApiError('unavailable')
-  assertNoProblems(findIdProblems(unsaved, await readSources(reads, stationId, unsaved)))
+  assertNoProblems(findIdProblems(unsaved, await readPlaylistSources(reads, stationId, unsaved)))
   const client = new AbortController()
   const { permit, drop } = semaphore.acquire(String(request.caller?.key?.id), expectedMs)
   request.onSettled(() => {

@@ -3,7 +3,7 @@ import { simulateUntil } from '../../model/autodj/simulation/run.ts'
 import { findWarnings } from '../../model/autodj/simulation/warnings.ts'
 import { addDays } from '../../model/autodj/zone.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { applyUnsaved, type ChangedPlaylists, readSources } from './apply-unsaved.ts'
+import { applyUnsaved, type ChangedPlaylists, readPlaylistSources } from './apply-unsaved.ts'
 import { renderSimulation } from './render-simulation.ts'
 import type { UnsavedPlaylist } from './unsaved-playlists.ts'
 
@@ -28,7 +28,7 @@ export async function simulateSchedule(
 ): Promise<string | null> {
   let changed: ChangedPlaylists = { playlists: [], notLoaded: new Set() }
   const read = await sql.begin('isolation level repeatable read read only', async tx => {
-    const sources = await readSources(tx, stationId, unsaved)
+    const sources = await readPlaylistSources(tx, stationId, unsaved)
     return readSimulationStart(tx, stationId, nowMs, fromDay, {
       changePlaylists: stored => (changed = applyUnsaved(stored, sources, unsaved)).playlists
     })

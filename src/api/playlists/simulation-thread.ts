@@ -1,4 +1,4 @@
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { runTasks } from '../../platform/runtime/thread-tasks.ts'
 import { openSql } from '../../stores/db/sql.ts'
 import { simulateSchedule } from './simulate-schedule.ts'
@@ -11,7 +11,7 @@ runTasks<SimulationThread>(1, async ({ databaseUrl, ...request }) => {
   try {
     return { body: await simulateSchedule(sql, request, budgetMs) }
   } catch (error) {
-    return { failure: reasonOf(error) }
+    return { failure: describeError(error) }
   } finally {
     await sql.end({ timeout: 1 })
   }

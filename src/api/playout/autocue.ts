@@ -5,7 +5,7 @@ import { storeMeasuredCues } from '../../engine/queue/media.ts'
 import { custom, text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
 import { parseBody } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { extraMetadataFields, parseExtraMetadata } from '../library/extra-metadata.ts'
 
 const { amplify, cross_start_next: start_next, ...cues } = extraMetadataFields
@@ -56,7 +56,7 @@ export const autocueRoute = apiRoute(
       const { cache_key: cacheKey, data } = parseBody(validator, request.body)
       const { start_next: startNext = null, ...others } = data
       const found = parseExtraMetadata({ ...others, cross_start_next: startNext })
-      await changeStation(services, stationOf(request).id, change =>
+      await changeStation(services, getStation(request).id, change =>
         storeMeasuredCues(change, cacheKey, found)
       )
       return json(true)

@@ -36,11 +36,11 @@ const nextSong = definePlayoutRoutes({
     const lastId = last === undefined ? null : (parseRowId(last) ?? 0)
     const song = await sendNextSong(services, station.id, lastId, openSongGuard(services))
     if (!song) throw new ApiError('not-found', 'The queue is empty.')
-    return json(renderSong(song))
+    return json(renderSentSong(song))
   }
 })
 
-function renderSong(song: SentSong) {
+function renderSentSong(song: SentSong) {
   const { queueId, path, durationMs, stream } = song
   return {
     uri: stream ? '' : renderAnnotatedUri(song),

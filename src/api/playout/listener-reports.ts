@@ -7,7 +7,7 @@ import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
 import { findStations, parseBody, parseElements } from '../core/parse.ts'
-import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, actionReply, apiRoute, json, getStation } from '../core/route.ts'
 import { actionSchema, arrayOf, exactly, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -134,7 +134,7 @@ const reportListeners = apiRoute('PUT', '/api/station/:station_id/listeners', ac
   response: ref('ActionResult'),
   writeLimit: 'reports',
   async handle(request, services) {
-    await recordCounts(services, stationOf(request).id, toReport(parseBody(report, request.body)))
+    await recordCounts(services, getStation(request).id, toReport(parseBody(report, request.body)))
     return actionReply('Record updated successfully.')
   }
 })
@@ -192,7 +192,7 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
     const body = parseBody(stationReports, request.body)
     const stations = await parseElements(stationReport, body.stations, 'stations')
     const key = request.caller?.key ?? null
-    const ids = await findReported(services, key, stations)
+    const ids = await getReportedStations(services, key, stations)
     const recording = openFairSemaphore({ total: atOnce })
     const errors = await Promise.all(
       stations.map((each, index) =>
@@ -221,7 +221,7 @@ async function recordOne(
 }
 
 /** Finds the stations of a list. Throws 400 with those that are unknown, repeated or not allowed. */
-async function findReported(
+async function getReportedStations(
   { live, sql }: ApiServices,
   key: ApiKey | null,
   stations: readonly { readonly station: number | string }[]

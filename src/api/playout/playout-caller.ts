@@ -16,7 +16,7 @@ import {
   apiRoute,
   json,
   type Operation,
-  stationOf,
+  getStation,
   type StationRow
 } from '../core/route.ts'
 import { actionSchema, named } from '../core/schemas.ts'
@@ -62,7 +62,7 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
       errors,
       ...operation,
       handle: async (request, services) =>
-        handle({ station: stationOf(request), body: parseBody(texts, input(request)), request }, services)
+        handle({ station: getStation(request), body: parseBody(texts, input(request)), request }, services)
     })
   return [
     route('POST', { id, body: { type: 'object', properties }, takesForm: true }, request => request.body),
@@ -125,7 +125,7 @@ export const playoutKeyRoute = actionRoute(
     summary: 'Replace the key of the playout of a station; the former key is rejected',
     response: playoutKeySchema,
     prepare: request => async tx => {
-      const { id } = stationOf(request)
+      const { id } = getStation(request)
       const key = randomBytes(24).toString('hex')
       await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
       return {

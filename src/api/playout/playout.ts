@@ -5,7 +5,7 @@ import { integer } from '../../model/fields/field.ts'
 import { bodySchema } from '../../model/fields/form.ts'
 import { stationActionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, stationOf } from '../core/route.ts'
+import { actionReply, getStation } from '../core/route.ts'
 
 const skipFields = {
   sh_id: integer({
@@ -34,7 +34,7 @@ const skip = stationActionRoute(
       return async change => {
         await skipSong(change, playId)
         return {
-          audit: [{ record: 'Station', id: stationOf(request).id }],
+          audit: [{ record: 'Station', id: getStation(request).id }],
           reply: actionReply('Song skipped.')
         }
       }

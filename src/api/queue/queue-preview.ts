@@ -7,7 +7,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { songFragment } from '../../stores/db/snapshots.ts'
 import { parseQueryInteger } from '../core/parse.ts'
-import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { apiRoute, json, getStation, type StationRow } from '../core/route.ts'
 import { arrayOf, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -38,7 +38,7 @@ export const queuePreviewRoute = apiRoute(
     },
     response: arrayOf(ref('PreviewItem')),
     async handle(request, services) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const hours = parseQueryInteger(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
       const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
       const plays = await previews.run(() =>

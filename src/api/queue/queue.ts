@@ -20,7 +20,7 @@ import type { AuditedChanges } from '../core/audited-changes.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { actionReply, apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { actionReply, apiRoute, json, getStation, type StationRow } from '../core/route.ts'
 import { arrayOf, oneOf, ref } from '../core/schemas.ts'
 import { readSongNames } from '../library/song-names.ts'
 
@@ -38,7 +38,7 @@ const list = listRoute(path, 'view station management', {
   responseRecord: 'QueueItem',
   record: item,
   open(query, request, { reads: sql, config }) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const contains = containsText(sql, query.search)
     const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
       and m.artist || ' - ' || m.title ${contains}`
@@ -57,7 +57,7 @@ const read = apiRoute('GET', `${path}/:id`, 'view station management', {
   responseRecord: 'QueueItem',
   response: item,
   async handle(request, { reads: sql, config }) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
       where q.station_id = ${station.id} and q.id = ${parseId(request.params['id'])} and q.skipped_at_ms is null
         and (q.played_at_ms is null or q.played_at_ms > ${engineTimeMs() - readableMs})`
@@ -177,7 +177,7 @@ const add = stationActionRoute('POST', path, 'manage station broadcasting', {
   responseRecord: 'QueueItem',
   response: { oneOf: [item, arrayOf(item)] },
   prepare(request, { config, reads: sql }) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const body = parseBody(songs, request.body)
     const isList = Array.isArray(body.media_ids)
     const { request_id: asked, media_id: single, media_ids: several } = body
@@ -190,14 +190,14 @@ const add = stationActionRoute('POST', path, 'manage station broadcasting', {
       return json(isList ? items : items[0])
     }
     return async change => {
-      const added = await addToQueue(change, await findSongs(change, body), body.position ?? null)
+      const added = await addToQueue(change, await readSongsToQueue(change, body), body.position ?? null)
       return { audit: await auditItems(change.tx, added, changes), reply: () => readItems(added) }
     }
   }
 })
 
 /** The songs that a body names. Takes or enters their request. */
-async function findSongs(change: StationChange, body: Songs): Promise<SongToQueue[]> {
+async function readSongsToQueue(change: StationChange, body: Songs): Promise<SongToQueue[]> {
   const { media_id: single, media_ids: several, request_id: request } = body
   if (typeof request === 'number') return [await queueRequest(change, request)]
   const { tx, station } = change
@@ -260,7 +260,7 @@ const clear = stationActionRoute('POST', `${path}/clear`, 'manage station broadc
   summary: 'Remove all songs; the AutoDJ refills the queue',
   prepare: request => async change => {
     await clearQueue(change)
-    return { audit: [{ record: 'Queue', id: stationOf(request).id }], reply: actionReply('Queue cleared.') }
+    return { audit: [{ record: 'Queue', id: getStation(request).id }], reply: actionReply('Queue cleared.') }
   }
 })
 

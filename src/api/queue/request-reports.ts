@@ -9,7 +9,7 @@ import { stationActionRoute } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
-import { actionReply, stationOf } from '../core/route.ts'
+import { actionReply, getStation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import { readSongNames } from '../library/song-names.ts'
 
@@ -35,7 +35,7 @@ const list = listRoute(path, 'view station reports', {
   responseRecord: 'SongRequest',
   record: ref('SongRequest'),
   open(query, request, { reads: sql, config }) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const { type = 'pending' } = filter.parse(request.query)
     const contains = containsText(sql, query.search)
     const isPending = sql`state in ('pending', 'queued')`

@@ -4,7 +4,7 @@ import { batchLimit, removeInBatches } from '../../stores/db/batches.ts'
 import { recordAudit } from '../core/audit.ts'
 import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
-import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, apiRoute, json, getStation } from '../core/route.ts'
 import { actionSchema, boolean, int64 } from '../core/schemas.ts'
 
 const options = queryFilters({
@@ -32,7 +32,7 @@ export const audienceErasureRoute = apiRoute(
       is_complete: { ...boolean, description: 'Whether all are deleted. If not, repeat the request.' }
     }),
     async handle(request, { sql }) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const { all } = options.parse(request.query)
       const start = parseMoment(request.query, 'start')
       const end = parseMoment(request.query, 'end')

@@ -5,7 +5,7 @@ import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 import { readHours } from './listener-charts.ts'
 import { lengthGroups, type SessionSums, sumsFragment } from './listener-sessions.ts'
@@ -121,7 +121,7 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
   }),
   hasCsv: true,
   async handle(request, services) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const { format = 'json' } = options.parse(request.query)
     const report = await readSessionReport(request, services, maxDays, async found => {
       const { read, sql, period, sessions } = found
@@ -207,7 +207,7 @@ const groupRoute = (name: string, { id, summary, fields }: GroupReport) =>
       if (format === 'json') return json(rendered.map(pairs => Object.fromEntries(pairs)))
       const header = csvLine([...names, 'sessions', 'listening_hours', 'average_seconds'])
       const lines = rendered.map(pairs => csvLine(pairs.map(([, value]) => value)))
-      return csvReply(`${stationOf(request).shortName}-audience-${name}`, header + lines.join(''))
+      return csvReply(`${getStation(request).shortName}-audience-${name}`, header + lines.join(''))
     }
   })
 
@@ -251,7 +251,7 @@ const byLength = apiRoute('GET', `${path}/by-listening-time`, 'view station repo
     if (format === 'json') return json(rows)
     const header = csvLine(['from_seconds', 'sessions', 'listening_hours'])
     return csvReply(
-      `${stationOf(request).shortName}-audience-by-listening-time`,
+      `${getStation(request).shortName}-audience-by-listening-time`,
       header + rows.map(row => csvLine(Object.values(row))).join('')
     )
   }

@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, string } from '../core/schemas.ts'
 import { alternative, type ChartRow, renderAlternative } from './chart.ts'
 import { type Period, periodParameters, readPeriod } from './report-period.ts'
@@ -49,7 +49,7 @@ function localHour(zone: Zone, hour: number) {
 }
 
 /** Renders the charts by day, day of the week and hour, in the time zone of the station. */
-export function renderCharts(type: ChartType, zone: Zone, hours: readonly HourCounts[]) {
+export function renderListenerCharts(type: ChartType, zone: Zone, hours: readonly HourCounts[]) {
   const byDay = new Map<number, Totals>()
   const byWeekday = weekdays.map(() => none)
   const byHour = weekdays.map(() => Array.from({ length: 24 }, () => none))
@@ -177,7 +177,7 @@ export const listenerChartsRoute = apiRoute(
       )
     }),
     async handle(request, { reads: sql, heavyReads }) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const { type = 'unique' } = options.parse(request.query)
       const period = await readPeriod(sql, station, request.query)
       return heavyReads.run(request, { isLight: false, rows: maxHours }, async read => {
@@ -186,7 +186,7 @@ export const listenerChartsRoute = apiRoute(
         )
         if (!settings) throw new ApiError('not-found')
         const hours = await readHours(sql, read, station.id, period)
-        return json(renderCharts(type, openZone(settings.timezone), hours))
+        return json(renderListenerCharts(type, openZone(settings.timezone), hours))
       })
     }
   }

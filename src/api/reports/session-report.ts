@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { type ApiRequest, stationOf } from '../core/route.ts'
+import { type ApiRequest, getStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import {
   lengthGroupFragment,
@@ -13,7 +13,7 @@ import {
 import { type Period, readPeriod } from './report-period.ts'
 
 /** What a report about sessions reads. */
-interface SessionReport {
+interface SessionQuery {
   readonly read: HeavyRead
   readonly sql: Sql
   readonly period: Period
@@ -34,10 +34,10 @@ export async function readSessionReport<Result>(
   request: ApiRequest,
   services: ApiServices,
   rows: number,
-  work: (report: SessionReport) => Promise<Result>
+  work: (report: SessionQuery) => Promise<Result>
 ): Promise<Result> {
   const { reads: sql, heavyReads } = services
-  const station = stationOf(request)
+  const station = getStation(request)
   const period = await readPeriod(sql, station, request.query)
   return heavyReads.run(request, { isLight: false, rows }, async read => {
     const open = await readOpenRows(services, station.id, period)

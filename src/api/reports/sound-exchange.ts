@@ -2,10 +2,10 @@ import { type Zone, openZone } from '../../model/autodj/zone.ts'
 import { choice } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
-import { csvLine, csvReply, dispositionOf } from '../core/csv.ts'
+import { csvLine, csvReply, formatDisposition } from '../core/csv.ts'
 import { type Moment, momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, stationOf } from '../core/route.ts'
+import { apiRoute, getStation } from '../core/route.ts'
 
 const columns = [
   'NAME_OF_SERVICE',
@@ -45,7 +45,11 @@ function previousMonth(zone: Zone, nowMs: number): readonly [first: string, last
 /** `20260708` as `08072026`. */
 const renderDay = (day: string) => day.split('-').toReversed().join('')
 
-function parseDay(query: URLSearchParams, name: string, fallback: string): Moment & { readonly day: string } {
+function parseReportDay(
+  query: URLSearchParams,
+  name: string,
+  fallback: string
+): Moment & { readonly day: string } {
   const moment = parseMoment(query, name)
   if (moment === null) return { day: fallback }
   if ('day' in moment) return moment
@@ -77,7 +81,7 @@ export const soundExchangeRoute = apiRoute(
     response: { type: 'string' },
     contentTypes: ['text/plain', 'text/csv'],
     async handle(request, { reads: sql, heavyReads }) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const { format = 'text', performances = 'unique' } = options.parse(request.query)
       const counted =
         performances === 'unique'
@@ -89,8 +93,8 @@ export const soundExchangeRoute = apiRoute(
         )
         if (!settings) throw new ApiError('not-found')
         const [first, last] = previousMonth(openZone(settings.timezone), engineTimeMs())
-        const start = parseDay(request.query, 'start_date', first)
-        const end = parseDay(request.query, 'end_date', last)
+        const start = parseReportDay(request.query, 'start_date', first)
+        const end = parseReportDay(request.query, 'end_date', last)
         const days = (Date.parse(end.day) - Date.parse(start.day)) / 86_400_000
         if (days < 0) refuseField('end_date', 'out_of_range', 'must not be before start_date.')
         if (days > maxDays)
@@ -129,7 +133,7 @@ export const soundExchangeRoute = apiRoute(
           body: [columns.map(renderText).join('|'), ...lines].join('\n'),
           headers: {
             'Content-Type': 'text/plain; charset=utf-8',
-            'Content-Disposition': dispositionOf(name),
+            'Content-Disposition': formatDisposition(name),
             ...leftOut
           }
         }

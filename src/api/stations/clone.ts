@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 
 import { createStation } from '../../engine/change-station.ts'
-import { choice, columnOf, custom, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
+import { choice, toColumnName, custom, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import { addMissingPollRows } from '../../radio/polls/poll-rows.ts'
 import type { Fragment, Tx } from '../../stores/db/sql.ts'
 import { defaultMountPath } from '../../stores/db/stations.ts'
 import { type HookConfig, isGenerated, isSecret } from '../../webhooks/config.ts'
-import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { getHookType } from '../../webhooks/types/hook-types.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { recordAudit } from '../core/audit.ts'
 import { auditChanges } from '../core/audited-changes.ts'
@@ -138,10 +138,10 @@ async function insertCopy(
   const name = values.name || ending
   const shared = Object.entries(stations.fields)
     .filter(([field, { isStored, kind }]) => isStored && kind !== 'read-only' && !ownSettings.has(field))
-    .map(([field]) => columnOf(field))
+    .map(([field]) => toColumnName(field))
   const places = storageReferences
     .filter(([, type]) => chosen.has(storageParts[type]))
-    .map(([field]) => columnOf(field))
+    .map(([field]) => toColumnName(field))
   const copied = tx.unsafe([...shared, ...places].map(column => `"${column}"`).join(', '))
   const [inserted] = await tx<{ id: number }[]>`
     insert into stations (name, short_name, description, ${copied})
@@ -307,7 +307,7 @@ async function copyWebhooks(tx: Tx, { from, to }: Stations): Promise<void> {
   const hooks = await tx<HookRow[]>`
     select name, type, triggers, config from webhooks where station_id = ${from} order by id`
   for (const { name, type: typeName, triggers, config } of hooks) {
-    const type = hookTypeOf(typeName)
+    const type = getHookType(typeName)
     const kept = config.filter(({ key }) => !isSecret(type, key) && !isGenerated(type, key))
     const row = {
       station_id: to,

@@ -3,7 +3,7 @@ import type { ConnectedListener, ConnectedListeners } from '../../radio/connecte
 import { maySeeAddresses } from '../auth/access.ts'
 import { listSchema, pageParameters, pageWindow, parsePage, renderListReply } from '../core/list.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listeners'
@@ -82,7 +82,7 @@ const list = apiRoute('GET', path, 'view station reports', {
   response: listSchema(connectedListenerSchema),
   errors: [409],
   async handle(request, { connectedListeners, config }) {
-    const station = stationOf(request)
+    const station = getStation(request)
     const page = { page: parsePage(request), search: '', sort: null, isDescending: false }
     const { mount, client } = filter.parse(request.query)
     const { atMs, listeners } = await connectedListeners(station.id)
@@ -130,7 +130,7 @@ const summary = apiRoute('GET', `${path}/summary`, 'view station reports', {
   response: listenerSummarySchema,
   errors: [409],
   handle: async (request, { connectedListeners }) =>
-    json(summarize(await connectedListeners(stationOf(request).id)))
+    json(summarize(await connectedListeners(getStation(request).id)))
 })
 
 /** Seconds at which the groups of `by_connected_time` begin. */

@@ -23,7 +23,7 @@ import {
 } from '../core/list.ts'
 import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { type ApiRequest, apiRoute, getStation, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -65,7 +65,7 @@ export async function listPlays(
   table: HistoryTable
 ): Promise<Reply> {
   const { reads: sql, config } = services
-  const station = stationOf(request)
+  const station = getStation(request)
   const query = parseListQuery(request, [])
   const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
   const isDetailed = ['1', 'true'].includes(detailed)
@@ -104,7 +104,7 @@ export async function listPlays(
     matching: plays,
     render: played =>
       played.map(play => ({
-        ...renderPlay(play, station, config.BASE_URL),
+        ...renderPlayedRow(play, station, config.BASE_URL),
         ...(isDetailed ? play.statistics : {})
       }))
   })
@@ -209,7 +209,7 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   from (${plays}) h left join media m on m.id = h.media_id
   order by h.station_id desc, h.started_at_ms desc, h.id desc`
 
-function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
+function renderPlayedRow(row: PlayedRow, station: StationRow, baseUrl: string) {
   const { song, customFields, statistics: _statistics, ...play } = row
   return { ...play, song: renderSong(song, { ...station, customFields }, 'rest', baseUrl) }
 }

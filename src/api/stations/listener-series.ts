@@ -7,7 +7,7 @@ import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { apiRoute, json, getStation, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
 /** The counts of one step: at its end, and the highest and lowest within. `index` counts steps from 0. */
@@ -20,7 +20,7 @@ export interface StepCounts {
 }
 
 /** A range of time in Unix minutes, both included, and the step of its points. */
-type Span = ReturnType<typeof computeSpan>
+type SeriesRange = ReturnType<typeof computeRange>
 
 export const maxPoints = 1_500
 
@@ -31,7 +31,7 @@ const roundSteps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, dayMinutes]
  * Returns the span between two times (Unix milliseconds), both included. Without `stepSeconds` it has the
  * shortest round step that needs at most `maxPoints`. Throws 400 for a step that needs more.
  */
-export function computeSpan(startMs: number, endMs: number, stepSeconds: number | null) {
+export function computeRange(startMs: number, endMs: number, stepSeconds: number | null) {
   const firstMinute = Math.floor(startMs / 60_000)
   const lastMinute = Math.floor(endMs / 60_000)
   const leastMinutes = Math.max(0, lastMinute - firstMinute + 1) / maxPoints
@@ -49,7 +49,7 @@ export function computeSpan(startMs: number, endMs: number, stepSeconds: number 
  * without changes keeps the counts of the one before.
  */
 export function computePoints(
-  { firstMinute, lastMinute, stepMinutes }: Span,
+  { firstMinute, lastMinute, stepMinutes }: SeriesRange,
   before: { readonly total: number; readonly unique: number },
   changes: readonly StepCounts[]
 ) {
@@ -93,17 +93,17 @@ export const listenerSeriesRoute = apiRoute(
     response: ref('ListenerSeries'),
     hasCsv: true,
     async handle(request, { reads: sql, heavyReads }) {
-      const station = stationOf(request)
+      const station = getStation(request)
       const { step = null, format = 'json' } = options.parse(request.query)
       if (step !== null && step % 60 !== 0) refuseField('step', 'invalid', 'must be a multiple of 60.')
       const { startMs, endMs, timezone } = await readBounds(sql, station, request.query)
-      const span = computeSpan(startMs, endMs, step)
+      const range = computeRange(startMs, endMs, step)
       if (endMs - startMs > maxDays * dayMs)
         refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
       const points = await heavyReads.run(request, { isLight: false, rows: maxPoints }, read =>
-        readPoints(sql, read, station.id, span)
+        readPoints(sql, read, station.id, range)
       )
-      if (format === 'json') return json({ step: span.stepMinutes * 60, points })
+      if (format === 'json') return json({ step: range.stepMinutes * 60, points })
       const zone = openZone(timezone)
       const lines = points.map(({ at, total, unique, most, fewest }) =>
         csvLine([toLocalTime(zone, at * 1_000), total, unique, most, fewest])
@@ -134,8 +134,8 @@ async function readBounds(sql: Sql, station: StationRow, query: URLSearchParams)
   return { startMs, endMs, timezone: row.timezone }
 }
 
-async function readPoints(sql: Sql, read: HeavyRead, stationId: number, span: Span) {
-  const { firstMinute, lastMinute, stepMinutes } = span
+async function readPoints(sql: Sql, read: HeavyRead, stationId: number, range: SeriesRange) {
+  const { firstMinute, lastMinute, stepMinutes } = range
   if (lastMinute < firstMinute) return []
   // If no minute is stored, the counts have never changed.
   const [before] = await read.rows<{ total: number; unique: number }>(sql`
@@ -158,5 +158,5 @@ async function readPoints(sql: Sql, read: HeavyRead, stationId: number, span: Sp
         group by 1
       ) x join listener_minutes m on m.station_id = ${stationId} and m.minute = x.last
       order by x.index`)
-  return computePoints(span, before ?? { total: 0, unique: 0 }, changes)
+  return computePoints(range, before ?? { total: 0, unique: 0 }, changes)
 }

@@ -1,7 +1,7 @@
 import { type AudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { parseId } from '../core/parse.ts'
-import { type ApiRequest, stationOf } from '../core/route.ts'
+import { type ApiRequest, getStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { audioRoutes } from '../library/audio-routes.ts'
 
@@ -16,7 +16,7 @@ const path = '/api/station/:station_id/mount/:id/intro'
 async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promise<string> {
   const [mount] = await sql<{ name: string }[]>`
     select intro_path as name from hls_streams
-    where id = ${parseId(request.params['id'])} and station_id = ${stationOf(request).id}`
+    where id = ${parseId(request.params['id'])} and station_id = ${getStation(request).id}`
   if (!mount) throw new ApiError('not-found')
   return mount.name
 }
@@ -28,7 +28,7 @@ function introOf(request: ApiRequest): AudioSlot {
     baseName: `intro-${id}`,
     async replaceName(tx, name) {
       const [mount] = await tx<{ name: string }[]>`
-        select intro_path as name from hls_streams where id = ${id} and station_id = ${stationOf(request).id} for update`
+        select intro_path as name from hls_streams where id = ${id} and station_id = ${getStation(request).id} for update`
       if (!mount) throw new ApiError('not-found')
       await tx`update hls_streams set intro_path = ${name} where id = ${id}`
       return mount.name
@@ -70,5 +70,5 @@ export async function deleteWithIntro(
 ): Promise<void> {
   const name = await readName(request, services)
   await deleteRow()
-  if (name !== '') await (await openStationFolder(services, stationOf(request).id)).files.remove(name)
+  if (name !== '') await (await openStationFolder(services, getStation(request).id)).files.remove(name)
 }

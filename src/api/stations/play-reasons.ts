@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../model/autodj/log-entry.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { parseId } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const playReasonsSchema = named(
@@ -44,7 +44,7 @@ export const playReasonsRoute = apiRoute(
             (select q.log from queue q where q.history_id = h.id limit 1),
             (select r.log from play_reasons r where r.history_id = h.id)) as log
         from song_history h
-        where h.id = ${parseId(request.params['id'])} and h.station_id = ${stationOf(request).id}`
+        where h.id = ${parseId(request.params['id'])} and h.station_id = ${getStation(request).id}`
       if (!row) throw new ApiError('not-found')
       const { log, ...play } = row
       return json({ ...play, is_known: log !== null, log: log ?? [] })

@@ -1,7 +1,7 @@
 import { remoteServerKind, ownServerKindFragment } from '../../radio/polls/poll-rows.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
-import { stationOf } from '../core/route.ts'
+import { getStation } from '../core/route.ts'
 import { exactly, named, nullableInt64, string } from '../core/schemas.ts'
 
 /** The polls of a streaming server. */
@@ -34,7 +34,7 @@ export const pollRoute = listRoute('/api/station/:station_id/polls', 'view stati
         coalesce(substring(r.url from '^[^?#]+'), substring(s.frontend_url from '^[^/]+//[^/?#]+')) as url,
         p.answered_at_ms / 1000 as answered_at, p.failing_since_ms / 1000 as failing_since, p.problem
       from polls p join stations s on s.id = p.station_id left join remotes r on r.id = p.remote_id
-      where p.station_id = ${stationOf(request).id}`
+      where p.station_id = ${getStation(request).id}`
     const where = sql`type is not null
       ${query.search === '' ? sql`` : sql`and url ${containsText(sql, query.search)}`}`
     return {

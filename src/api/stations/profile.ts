@@ -4,7 +4,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { readServiceStatus, serviceStatusSchema } from '../broadcasting/services.ts'
 import { renderedFields } from '../core/resource-routes.ts'
-import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, named, ref } from '../core/schemas.ts'
 import { readScheduleEntries } from '../playlists/schedule.ts'
 import { stationReads, stations, updateStation } from './stations.ts'
@@ -34,7 +34,7 @@ const profile = apiRoute('GET', path, 'view station management', {
   responseRecord: 'StationProfile',
   response: stationProfileSchema,
   async handle(request, services) {
-    const { id } = stationOf(request)
+    const { id } = getStation(request)
     const state = services.live.get(String(id))
     if (!state)
       throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
@@ -90,7 +90,7 @@ const read = apiRoute('GET', `${path}/edit`, access, {
   response: editableProfileSchema,
   async handle(request, services) {
     // The station is the record itself, not what the record belongs to.
-    const record = await stationReads.read(services, request, null, stationOf(request).id)
+    const record = await stationReads.read(services, request, null, getStation(request).id)
     return json(pick(record ?? {}))
   }
 })
@@ -103,7 +103,7 @@ const write = apiRoute('PUT', `${path}/edit`, access, {
   body: bodySchema(editable, { isPartial: true }),
   response: ref('ActionResult'),
   async handle(request, services) {
-    await updateStation(services, request, stationOf(request).id, editableIn(request))
+    await updateStation(services, request, getStation(request).id, editableIn(request))
     return actionReply('Changes saved successfully.')
   }
 })

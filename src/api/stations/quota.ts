@@ -1,9 +1,9 @@
 import type { Reply } from '../../http/route.ts'
 import { readFreeBytes } from '../../library/storage/local.ts'
-import { capacityOf, formatSize, isFull, usedPercent } from '../../library/storage/size.ts'
+import { computeCapacity, formatSize, isFull, usedPercent } from '../../library/storage/size.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -41,7 +41,7 @@ interface Usage {
 
 /** Renders the use of a storage of the station in the path. */
 async function renderQuota(request: ApiRequest, services: ApiServices, type: ContentType): Promise<Reply> {
-  const { id } = stationOf(request)
+  const { id } = getStation(request)
   const { reads: sql, config } = services
   const column = storageReferences.find(reference => reference[1] === type)?.[0]
   if (column === undefined) throw new ApiError('not-found')
@@ -58,7 +58,7 @@ async function renderQuota(request: ApiRequest, services: ApiServices, type: Con
   const [used, quota] = [BigInt(usage.used), BigInt(usage.quota)]
   const ownFree = usage.hasLocation ? null : await readFreeBytes(config.DATA_DIR)
   const free = usage.free === null ? ownFree : BigInt(usage.free)
-  const available = capacityOf(quota, used, free)
+  const available = computeCapacity(quota, used, free)
   return json({
     used: formatSize(used),
     used_bytes: String(used),

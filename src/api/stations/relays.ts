@@ -235,7 +235,7 @@ function mountsOf({ live }: ApiServices, relay: Relay, station: RelayedStation):
     .map(mount => ({
       mount: mount.path,
       name: `${mountName(mount)} (${relay.name})`.slice(0, 100),
-      url: streamUrl(relay.baseUrl, shortName, mount.path, portOf(station.frontendUrl)),
+      url: relayedStreamUrl(relay.baseUrl, shortName, mount.path, portOf(station.frontendUrl)),
       is_visible: relay.isVisible,
       bitrate: mount.bitrate,
       format: mount.format
@@ -244,7 +244,7 @@ function mountsOf({ live }: ApiServices, relay: Relay, station: RelayedStation):
 }
 
 /** A relay has the port of the station's server, or with https a proxy with a path for each station. */
-function streamUrl(baseUrl: string, shortName: string, mount: string, port: number | null): string {
+function relayedStreamUrl(baseUrl: string, shortName: string, mount: string, port: number | null): string {
   const url = new URL(baseUrl)
   if (url.protocol === 'https:' || port === null)
     return `${baseUrl}/listen/${encodeURIComponent(shortName)}${mount}`

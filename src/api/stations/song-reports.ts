@@ -17,7 +17,7 @@ import {
 } from '../core/list.ts'
 import { toLocalTime } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { apiRoute, json, getStation, type StationRow } from '../core/route.ts'
 import { arrayOf, exactly, int64, named, ref, unixSeconds } from '../core/schemas.ts'
 import { type Period, periodParameters, readPeriod } from '../reports/report-period.ts'
 import { playedSongFragment } from './history.ts'
@@ -96,7 +96,7 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   hasCsv: true,
   async handle(request, services) {
     const { reads: sql, heavyReads, config } = services
-    const station = stationOf(request)
+    const station = getStation(request)
     const query = parseListQuery(request, sums)
     const { format = 'json' } = options.parse(request.query)
     const contains = containsText(sql, query.search)
@@ -187,7 +187,7 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
   response: bestAndWorstSchema,
   async handle(request, services) {
     const { reads: sql, config } = services
-    const station = stationOf(request)
+    const station = getStation(request)
     const plays = playsIn(sql, station, await readPeriod(sql, station, request.query))
     return services.heavyReads.run(request, { isLight: false, rows: mostPlayedSongs }, async read => {
       const render = (rows: readonly SongRow[]) => rows.map(row => renderRow(row, station, config.BASE_URL))

@@ -1,6 +1,6 @@
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
-import { stationOf } from '../core/route.ts'
+import { getStation } from '../core/route.ts'
 import { exactly, int64, named, nullableInt64 } from '../core/schemas.ts'
 
 const broadcastSchema = named(
@@ -30,7 +30,7 @@ export const broadcastRoute = listRoute(
     record: broadcastSchema,
     open(query, request, { reads: sql }) {
       const contains = containsText(sql, query.search)
-      const { id: stationId } = stationOf(request)
+      const { id: stationId } = getStation(request)
       // In the order of an index that starts with the station: see "walks an index of all stations" in
       // docs/gotchas.md.
       const newest = sql`

@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { runAction } from '../core/actions.ts'
 import { changed } from '../core/audited-changes.ts'
 import { parseId } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, getStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { servePicture, type Picture, pictureOperation } from '../library/art.ts'
 import type { ReceivedPicture } from '../library/picture-body.ts'
@@ -50,7 +50,7 @@ async function storePicture(
   reply: Reply
 ): Promise<Reply> {
   const id = parseId(request.params['id'])
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const hash = picture && createHash('sha256').update(picture.bytes).digest('hex')
   return runAction(request, services, async tx => {
     const [streamer] = await tx<{ name: string }[]>`

@@ -20,7 +20,7 @@ import {
   type ApiRoute,
   json,
   type StationRow,
-  stationOf
+  getStation
 } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -81,7 +81,7 @@ const list = listRoute(`${path}/broadcasts`, access, {
   record: streamerBroadcastSchema,
   async open(_query, request, services) {
     const { reads: sql } = services
-    const station = stationOf(request)
+    const station = getStation(request)
     const streamerId = parseId(request.params['id'])
     const [streamer] =
       await sql`select from streamers where id = ${streamerId} and station_id = ${station.id}`
@@ -155,10 +155,10 @@ export async function readRecordingSizes(
 }
 
 /** Reads the broadcast in the path. Throws 404. */
-async function findBroadcast({ reads: sql }: ApiServices, request: ApiRequest) {
+async function getBroadcast({ reads: sql }: ApiServices, request: ApiRequest) {
   const [found] = await sql<{ id: number; recordingPath: string }[]>`
     select id, recording_path as "recordingPath" from broadcasts
-    where id = ${parseId(request.params['broadcast_id'])} and station_id = ${stationOf(request).id}
+    where id = ${parseId(request.params['broadcast_id'])} and station_id = ${getStation(request).id}
       and streamer_id = ${parseId(request.params['id'])}`
   if (!found) throw new ApiError('not-found')
   return found
@@ -173,9 +173,9 @@ const download = apiRoute('GET', `${path}/broadcast/:broadcast_id/download`, acc
   errors: [404, 416, 501],
   headers: ['range'],
   async handle(request, services) {
-    const { recordingPath } = await findBroadcast(services, request)
+    const { recordingPath } = await getBroadcast(services, request)
     if (recordingPath === '') throw new ApiError('not-found', 'The broadcast was not recorded.')
-    const open = () => openRecordingStore(services, stationOf(request).id)
+    const open = () => openRecordingStore(services, getStation(request).id)
     return sendStoredFile(request, open, recordingPath, basename(recordingPath))
   }
 })
@@ -192,7 +192,7 @@ function deleteBroadcasts(
   ids: readonly number[],
   render: (deleted: readonly DeletedBroadcast[]) => Reply
 ) {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const streamerId = parseId(request.params['id'])
   return async (tx: Tx): Promise<ActionResult> => {
     const found = await tx<{ id: number; title: string; recordingPath: string; isOpen: boolean }[]>`
@@ -234,7 +234,7 @@ const remove = actionRoute('DELETE', `${path}/broadcast/:broadcast_id`, access, 
   summary: 'Delete a broadcast that has ended, with its recording',
   errors: [409],
   async prepare(request, services) {
-    const { id } = await findBroadcast(services, request)
+    const { id } = await getBroadcast(services, request)
     return deleteBroadcasts(request, services, [id], () => actionReply('Record deleted successfully.'))
   }
 })

@@ -3,7 +3,7 @@ import { triggers } from '../../model/station/triggers.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { redactedAddress } from '../../webhooks/redact.ts'
-import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { getHookType } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
@@ -121,7 +121,7 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
 /** Redacts the URL for callers without access: its path may contain a token. */
 function redactAttempt(attempted: AttemptRow, { caller }: ApiRequest, hook: HookRow): AttemptRow {
   const { url } = attempted
-  const isPublic = hookTypeOf(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
+  const isPublic = getHookType(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
   const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]
   if (isPublic || maySeeWholeUrls(key, access, stationId)) return attempted
   return { ...attempted, url: redactedAddress(url, false) }

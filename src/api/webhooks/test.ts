@@ -8,11 +8,11 @@ import { sendRequest, type SendDeps, openSendDeps } from '../../webhooks/deliver
 import { renderEventNowPlaying } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
-import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
+import { getHookType, triggersFor } from '../../webhooks/types/hook-types.ts'
 import type { HookRequest, Mail } from '../../webhooks/types/sending.ts'
 import { callerName } from '../auth/keys.ts'
 import { recordAudit } from '../core/audit.ts'
-import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { actionSchema, exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices, WebhookTestDeps } from '../core/services.ts'
 import type { ApiSettings } from '../core/settings.ts'
@@ -94,7 +94,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
 
 /** Prepares the current state for the first of the hook's triggers that has something to send. */
 function prepareMessage({ live, secrets, renderer }: ApiServices, request: ApiRequest, hook: HookRow) {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const state = live.get(String(stationId))
   if (!state)
     throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
@@ -104,7 +104,7 @@ function prepareMessage({ live, secrets, renderer }: ApiServices, request: ApiRe
     happenedAt: Math.floor(nowMs / 1000),
     nowPlaying: renderEventNowPlaying(state, nowMs, renderer)
   }
-  const prepared = triggersFor(hook, hookTypeOf(hook.type).triggers).map(trigger =>
+  const prepared = triggersFor(hook, getHookType(hook.type).triggers).map(trigger =>
     renderDelivery(secrets, hook, { ...event, triggers: [trigger] }, nowMs)
   )
   const [first] = prepared

@@ -3,13 +3,13 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { findMissingConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
 import { addGenerated, isSecret, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
-import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { getHookType } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { actionRoute, stationActionRoute } from '../core/actions.ts'
 import { auditChanges, changed } from '../core/audited-changes.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { recordSchema } from '../core/resource-routes.ts'
-import { actionFields, actionReply, json, stationOf } from '../core/route.ts'
+import { actionFields, actionReply, json, getStation } from '../core/route.ts'
 import { actionSchema, int64, named } from '../core/schemas.ts'
 import {
   access,
@@ -30,7 +30,7 @@ const toggle = stationActionRoute('PUT', `${path}/toggle`, access, {
   prepare: request => async change => {
     const { tx } = change
     const { id, name, type, config, isEnabled, triggers } = await lockHook(tx, request)
-    if (!isEnabled) assertNoProblems(findMissingConfig(hookTypeOf(type), config))
+    if (!isEnabled) assertNoProblems(findMissingConfig(getHookType(type), config))
     await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
     if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
     else await resetHookFailures(tx, id)
@@ -57,10 +57,10 @@ const clone = actionRoute('POST', `${path}/clone`, access, {
   status: 201,
   prepare(request, services) {
     const { secrets } = services
-    const station = stationOf(request)
+    const station = getStation(request)
     return async tx => {
       const hook = await readHook(tx, request)
-      const type = hookTypeOf(hook.type)
+      const type = getHookType(hook.type)
       const kept = hook.config.filter(({ key }) => !isSecret(type, key))
       const { config, generated: made } = addGenerated(type, kept, secrets)
       const start = Array.from(hook.name).slice(0, maxNameLength - copySuffix.length)
@@ -114,7 +114,7 @@ const rotate = actionRoute('POST', `${path}/rotate-secret`, access, {
     async tx => {
       const hook = await lockHook(tx, request)
       const { id } = hook
-      const type = hookTypeOf(hook.type)
+      const type = getHookType(hook.type)
       if (!Object.hasOwn(type.made, key))
         throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
       const otherSettings = hook.config.filter(each => each.key !== key)

@@ -6,9 +6,9 @@ import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { isDraft } from '../../webhooks/config.ts'
 import { disabledAlert } from '../../webhooks/deliveries/deliveries.ts'
 import type { HookToPrepare } from '../../webhooks/deliveries/prepare.ts'
-import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { getHookType } from '../../webhooks/types/hook-types.ts'
 import { parseId } from '../core/parse.ts'
-import { type ApiRequest, stationOf } from '../core/route.ts'
+import { type ApiRequest, getStation } from '../core/route.ts'
 
 export const path = '/api/station/:station_id/webhook/:id'
 export const access = 'manage station web hooks'
@@ -27,7 +27,7 @@ export async function readHook(sql: Sql | Tx, request: ApiRequest, lock: Fragmen
   const [hook] = await sql<HookRow[]>`
     select id, name, type, is_enabled as "isEnabled", triggers, config, former_secret as "formerSecret",
       former_secret_until_ms as "formerSecretUntilMs"
-    from webhooks where id = ${parseId(request.params['id'])} and station_id = ${stationOf(request).id} ${lock}`
+    from webhooks where id = ${parseId(request.params['id'])} and station_id = ${getStation(request).id} ${lock}`
   if (!hook) throw new ApiError('not-found')
   return hook
 }
@@ -38,8 +38,8 @@ export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
 
 /** Throws 400 if a hook is retired or a draft, and so never sends anything. */
 export function assertSendable({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
-  if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The receiving service was shut down.')
-  if (isDraft(hookTypeOf(type), config))
+  if (getHookType(type).isRetired) throw new ApiError('invalid', 'The receiving service was shut down.')
+  if (isDraft(getHookType(type), config))
     throw new ApiError('invalid', 'The web hook is a draft: its config is empty.')
 }
 

@@ -28,7 +28,7 @@ import {
   describeSettings,
   describeTypes,
   hookTypeNames,
-  hookTypeOf
+  getHookType
 } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { findTargetProblems } from '../core/parse.ts'
@@ -87,7 +87,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
   beforeWrite(write) {
     if (write.values === null) return []
     const { services, before, values, sent, reveal } = write
-    const type = hookTypeOf(before?.type ?? values.type)
+    const type = getHookType(before?.type ?? values.type)
     const problems = sent.has('triggers') ? findUnsupportedTriggers(type, values.triggers) : []
     if (sent.has('triggers')) values.triggers = [...new Set(values.triggers)]
     const stored = before ? storedConfig(before) : []
@@ -110,7 +110,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     if (change && hasListenerTriggers(before) !== hasListenerTriggers(values)) markListenerHooks(change)
     if (values === null) await resolveAlert(tx, disabledAlert(before.id))
     if (values === null || !before) return
-    const type = hookTypeOf(before.type)
+    const type = getHookType(before.type)
     const nowMs = engineTimeMs()
     if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
     if (!before.is_enabled && values.is_enabled) await resetHookFailures(tx, id)
@@ -129,7 +129,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
       const { isAutoDisabled, ...counts } = deliveries.get(row.id) ?? noDeliveries
       const metadata = { state: hookState(row, isAutoDisabled), ...counts }
       return {
-        config: redactConfig(hookTypeOf(row.type), storedConfig(row), showsPath),
+        config: redactConfig(getHookType(row.type), storedConfig(row), showsPath),
         metadata: Object.entries(metadata).map(([key, value]) => ({ key, value }))
       }
     })
@@ -149,9 +149,9 @@ const noDeliveries = {
 
 /** An `active` hook is complete; whether it delivers depends on `is_enabled`. */
 function hookState({ type, config, is_enabled }: HookRecord, isAutoDisabled: boolean): string {
-  if (hookTypeOf(type).isRetired) return 'retired'
+  if (getHookType(type).isRetired) return 'retired'
   if (isAutoDisabled && !is_enabled) return 'auto_disabled'
-  return isDraft(hookTypeOf(type), config) ? 'draft' : 'active'
+  return isDraft(getHookType(type), config) ? 'draft' : 'active'
 }
 
 /** Null only occurs in requests, not in stored configs. */
@@ -175,7 +175,7 @@ async function checkUrls({ services, station, id, values }: WriteRequest<HookFie
   const typeName = stored?.type ?? values.type
   if (typeName === undefined) return []
   const before = new Map(stored?.config.map(({ key, value }) => [key, value]))
-  const type = hookTypeOf(typeName)
+  const type = getHookType(typeName)
   const targets = values.config.filter(
     each =>
       type.urls.includes(each.key) &&

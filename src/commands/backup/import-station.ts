@@ -10,7 +10,7 @@ import type { BackupHeader } from '../../upkeep/archives/contents.ts'
 import { headerPath, manifestPath } from '../../upkeep/archives/contents.ts'
 import { findPathProblem, openStationFiles, type WrittenFiles } from '../../upkeep/archives/data-files.ts'
 import { useCopyFormat } from '../../upkeep/archives/dump-tables.ts'
-import { type ArchiveContents, readFiles, tableOf } from '../../upkeep/archives/read-archive.ts'
+import { type ArchiveContents, readFiles, parseTableName } from '../../upkeep/archives/read-archive.ts'
 import { explainRowFault } from '../../upkeep/archives/row-faults.ts'
 import { stageRows } from './stage-rows.ts'
 import { columnNamesOf, type StationTable, stationTables } from './station-tables.ts'
@@ -143,7 +143,7 @@ async function restoreFiles(
 ): Promise<void> {
   if (count === 0) return
   await readFiles(archive, { signal }, async ({ path, content }) => {
-    if (path === headerPath || path === manifestPath || tableOf(path) !== null) return
+    if (path === headerPath || path === manifestPath || parseTableName(path) !== null) return
     // The file may have changed since it was verified.
     const problem = findPathProblem(path, 'station')
     if (problem !== null) throw new Error(`${JSON.stringify(path)} ${problem}`)

@@ -10,7 +10,7 @@ import { openArchiveWriter } from '../../upkeep/archives/archive-writer.ts'
 import { type BackupManifest, manifestPath, openFilesSummary } from '../../upkeep/archives/contents.ts'
 import { dumpTables } from '../../upkeep/archives/dump-tables.ts'
 import { assertNotInUse } from '../../upkeep/archives/empty-database.ts'
-import { readHeader, readManifest, tableOf } from '../../upkeep/archives/read-archive.ts'
+import { readHeader, readManifest, parseTableName } from '../../upkeep/archives/read-archive.ts'
 import { restoreTables } from '../../upkeep/archives/restore-tables.ts'
 import { findCommandStores, withCommandDatabase, withConnection } from '../command-database.ts'
 import { copySeconds } from './backup-command.ts'
@@ -98,7 +98,7 @@ async function copyDatabase(
       await readHeader(first.value),
       async sink => {
         for await (const file of files) {
-          const table = tableOf(file.path)
+          const table = parseTableName(file.path)
           if (table === null) return readManifest(file)
           for await (const piece of file.content) await sink(table, piece)
         }

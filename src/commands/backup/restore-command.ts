@@ -13,7 +13,7 @@ import { checkRedis } from '../../stores/redis/check-redis.ts'
 import { opensSecretsCheck, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 import type { RestoredFiles } from '../../upkeep/archives/data-files.ts'
 import { forgetEmbeddedLiveStates, forgetLiveStates } from '../../upkeep/archives/forget-live-states.ts'
-import { assertNoOtherKey, readKeyFile, stageKey } from '../../upkeep/archives/keep-secrets-key.ts'
+import { assertNoOtherKey, readKeptKey, stageKey } from '../../upkeep/archives/keep-secrets-key.ts'
 import { type ArchiveContents, verifyArchive } from '../../upkeep/archives/read-archive.ts'
 import { restoreBackup } from '../../upkeep/archives/restore-backup.ts'
 import { assertCanRestore } from '../../upkeep/archives/restore-tables.ts'
@@ -64,7 +64,7 @@ async function runRestore(call: CommandContext, signal: AbortSignal): Promise<nu
   if (file === undefined || others.length > 0) throw commandLine.usageError('give one FILE')
   const archive = toAbsolutePath(call, file)
   const { replace = false, 'secrets-key': keyFile } = values
-  const key = keyFile === undefined ? null : await readKeyFile(toAbsolutePath(call, keyFile))
+  const key = keyFile === undefined ? null : await readKeptKey(toAbsolutePath(call, keyFile))
   const config = parseConfig(call.env)
   if (key !== null) assertNoOtherKey(key, config)
   if (config.REDIS_URL !== undefined) await checkRedis(config.REDIS_URL)

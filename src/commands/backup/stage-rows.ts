@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
-import { problemsOf } from '../../model/fields/form.ts'
+import { toFieldErrors } from '../../model/fields/form.ts'
 import { detectImageType } from '../../model/songs/image-type.ts'
 import { checkTarget } from '../../platform/outbound/guard.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import { type CopyIn, openCopyIn } from '../../stores/db/copy-in.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { BackupHeader } from '../../upkeep/archives/contents.ts'
-import { readFiles, tableOf } from '../../upkeep/archives/read-archive.ts'
+import { readFiles, parseTableName } from '../../upkeep/archives/read-archive.ts'
 import { columnNamesOf, type StagedRow, type StationTable, stationTables } from './station-tables.ts'
 
 /*
@@ -92,7 +92,7 @@ async function load(
   }
   try {
     await readFiles(archive, { signal }, async ({ path, content }) => {
-      const table = tableOf(path)
+      const table = parseTableName(path)
       if (table === null || !known.has(table)) return
       const copy = state.copy !== null && state.table === table ? state.copy : await begin(table)
       for await (const piece of content) await copy.write(piece).catch(refuse)
@@ -183,7 +183,7 @@ function acceptValues({ name, columns }: StationTable, place: number, row: Stage
     if (!field) continue
     const result = v.safeParse(field.input, value, { abortPipeEarly: true })
     if (!result.success) {
-      const [problem] = problemsOf(result.issues, column)
+      const [problem] = toFieldErrors(result.issues, column)
       const sentence = problem?.message.startsWith(`${problem.field} `)
         ? problem.message.slice(problem.field.length + 1)
         : 'is not accepted.'

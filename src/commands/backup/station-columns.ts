@@ -4,7 +4,7 @@ import { isVerifiableHash } from '../../api/auth/passwords.ts'
 import { audioExtensions } from '../../library/uploads/station-audio.ts'
 import {
   choice,
-  columnOf,
+  toColumnName,
   custom,
   decimal,
   type Field,
@@ -32,7 +32,7 @@ export function columnsOf({ fields }: { readonly fields: Fields }, except: reado
   const stored = Object.entries(fields).filter(
     ([, { kind, isStored }]) => isStored && kind !== 'secret' && kind !== 'read-only'
   )
-  const columns = stored.map(([name, field]): [string, Field<unknown>] => [columnOf(name), field])
+  const columns = stored.map(([name, field]): [string, Field<unknown>] => [toColumnName(name), field])
   return Object.fromEntries(columns.filter(([column]) => !except.includes(column)))
 }
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 
-import { problemsOf } from '../../model/fields/form.ts'
+import { toFieldErrors } from '../../model/fields/form.ts'
 import type { NamedValue } from '../../model/fields/named-values.ts'
 import { findMissingConfig } from '../../webhooks/config-change.ts'
-import { isSecret, settingOf } from '../../webhooks/config.ts'
+import { isSecret, findSetting } from '../../webhooks/config.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
-import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { getHookType } from '../../webhooks/types/hook-types.ts'
 
 /* Web hooks of an exported station. Their columns have been checked. */
 
@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>
 
 const configOf = ({ config }: Row): NamedValue[] => (Array.isArray(config) ? config : [])
 
-const typeOf = (row: Row): HookType => hookTypeOf(String(row['type']))
+const typeOf = (row: Row): HookType => getHookType(String(row['type']))
 
 /**
  * The hook without secrets, which are never in a file, and disabled if it needs one; or what is wrong with its
@@ -27,14 +27,14 @@ export function withoutHookSecrets(row: Row): Row | { readonly column: string; r
     return { column: 'triggers', sentence: `is not supported by the type ${type.name}.` }
   const config: NamedValue[] = []
   for (const { key, value } of configOf(row)) {
-    const field = settingOf(type, key)
+    const field = findSetting(type, key)
     if (isSecret(type, key) || Object.hasOwn(type.made, key)) config.push({ key, value: '' })
     else if (!field) {
       if (!type.isRetired) return { column: 'config', sentence: `has the unknown setting ${key}.` }
       config.push({ key, value })
     } else {
       const checked = v.safeParse(field.input, value, { abortPipeEarly: true })
-      const [problem] = checked.success ? [] : problemsOf(checked.issues, key)
+      const [problem] = checked.success ? [] : toFieldErrors(checked.issues, key)
       if (problem) return { column: 'config', sentence: `is not accepted: ${problem.message}` }
       config.push({ key, value })
     }

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { noCuePoints } from '../../model/songs/cue-points.ts'
 import type { ImportedSong } from '../../model/songs/song.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { findMediaIds, findOrCreatePlaylist, upsertMedia } from '../../stores/db/library/media-rows.ts'
+import { findMediaIds, getOrCreatePlaylist, upsertMedia } from '../../stores/db/library/media-rows.ts'
 import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { insertStation } from '../../stores/db/stations.ts'
@@ -26,7 +26,7 @@ export async function checkMediaDir(folder: string): Promise<void> {
  * `MEDIA_DIR` it has no songs, is created in any case, and its id is returned; otherwise null is returned.
  */
 export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
-  if (config.MEDIA_DIR) return (await sql.begin(tx => findOrCreateDemo(tx))).id
+  if (config.MEDIA_DIR) return (await sql.begin(tx => getOrCreateDemo(tx))).id
   const [station] = await sql`select from stations where deleted_at is null limit 1`
   if (config.DEMO && !station) await createDemoStation(sql)
   return null
@@ -35,11 +35,11 @@ export async function prepareDemo(sql: Sql, config: Config): Promise<number | nu
 /** Creates the station `demo` with titles and lengths but no files, unless it exists. Returns its id. */
 export async function createDemoStation(sql: Sql): Promise<number> {
   return sql.begin(async tx => {
-    const { id, isNew } = await findOrCreateDemo(tx, 'The Open Goldberg Variations, around the clock.')
+    const { id, isNew } = await getOrCreateDemo(tx, 'The Open Goldberg Variations, around the clock.')
     if (!isNew) return id
     const songs = catalogue.tracks.map(toSong)
     await upsertMedia(tx, id, songs)
-    const playlistId = await findOrCreatePlaylist(tx, id, 'Goldberg Variations')
+    const playlistId = await getOrCreatePlaylist(tx, id, 'Goldberg Variations')
     const paths = songs.map(song => song.path)
     const ids = await findMediaIds(tx, id, paths)
     await appendEntries(tx, playlistId, countOccurrences([...ids.values()]))
@@ -47,7 +47,7 @@ export async function createDemoStation(sql: Sql): Promise<number> {
   })
 }
 
-async function findOrCreateDemo(tx: Tx, description = ''): Promise<{ id: number; isNew: boolean }> {
+async function getOrCreateDemo(tx: Tx, description = ''): Promise<{ id: number; isNew: boolean }> {
   const created = await insertStation(tx, { shortName: 'demo', name: 'Cuewire Demo', description })
   if (created !== null) {
     // Nothing streams until `npm run radio` shows it.

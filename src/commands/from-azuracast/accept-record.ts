@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
-import { columnOf, type Fields, sealingPurpose } from '../../model/fields/field.ts'
-import { bodyValidator, problemsOf } from '../../model/fields/form.ts'
+import { toColumnName, type Fields, sealingPurpose } from '../../model/fields/field.ts'
+import { bodyValidator, toFieldErrors } from '../../model/fields/form.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { NewRow } from './insert-rows.ts'
 
@@ -26,7 +26,7 @@ export function acceptRecord(
     const result = v.safeParse(validator, Object.fromEntries(accepted))
     if (result.success) return rowOf(table, fields, result.output, secrets)
     const rejected = new Map(
-      problemsOf(result.issues).map(({ field, message }) => [field.split('.')[0] ?? '', message])
+      toFieldErrors(result.issues).map(({ field, message }) => [field.split('.')[0] ?? '', message])
     )
     for (const [field, message] of rejected) {
       const isOptional = fields[field]?.fallback !== undefined && accepted.delete(field)
@@ -47,7 +47,7 @@ function rowOf(
     const value = values[name]
     if (!isStored || kind === 'read-only' || value === undefined) continue
     const isSealed = kind === 'secret' && !isHashed && typeof value === 'string' && value !== ''
-    row[columnOf(name)] = isSealed ? secrets.seal(value, sealingPurpose(table, name)) : value
+    row[toColumnName(name)] = isSealed ? secrets.seal(value, sealingPurpose(table, name)) : value
   }
   return row
 }

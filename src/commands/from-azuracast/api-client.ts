@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { textOf } from './source.ts'
 
 const timeoutMs = 60_000
@@ -30,7 +30,7 @@ export function openClient(url: string, key: string, signal: AbortSignal) {
         signal.throwIfAborted()
         return {
           status: 0,
-          text: reasonOf(error)
+          text: describeError(error)
         }
       })
       if (result.status === 200) return JSON.parse(result.text)
@@ -45,13 +45,13 @@ export function openClient(url: string, key: string, signal: AbortSignal) {
 
   async function page(path: string, query: Readonly<Record<string, string>>, number: number) {
     const response = await get(path, { ...query, rowCount: String(pageRows), page: String(number) })
-    if (Array.isArray(response)) return { rows: listOf(response), pages: 1, total: response.length }
-    const { rows, total_pages: pages, total } = objectOf(response)
-    return { rows: listOf(rows), pages: numberOf(pages), total: numberOf(total) }
+    if (Array.isArray(response)) return { rows: toObjects(response), pages: 1, total: response.length }
+    const { rows, total_pages: pages, total } = toObject(response)
+    return { rows: toObjects(rows), pages: toNumber(pages), total: toNumber(total) }
   }
 
   return {
-    one: async (path: string): Promise<Json> => objectOf(await get(path)),
+    one: async (path: string): Promise<Json> => toObject(await get(path)),
     page,
     async all(path: string): Promise<Json[]> {
       const first = await page(path, {}, 1)
@@ -63,7 +63,7 @@ export function openClient(url: string, key: string, signal: AbortSignal) {
       (await page(path, query, 1)).total,
     /** Null if the API refuses, as for the order of a playlist that has none. */
     optional: async (path: string): Promise<Json[] | null> =>
-      get(path).then(listOf, (error: unknown) => {
+      get(path).then(toObjects, (error: unknown) => {
         if (error instanceof OperatorError) return null
         throw error
       })
@@ -72,12 +72,12 @@ export function openClient(url: string, key: string, signal: AbortSignal) {
 
 export type Client = ReturnType<typeof openClient>
 
-export const objectOf = (value: unknown): Json =>
+export const toObject = (value: unknown): Json =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members are checked where they are used
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 
-export const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objectOf) : [])
-export const numberOf = (value: unknown): number => (Number.isFinite(Number(value)) ? Number(value) : 0)
+export const toObjects = (value: unknown): Json[] => (Array.isArray(value) ? value.map(toObject) : [])
+export const toNumber = (value: unknown): number => (Number.isFinite(Number(value)) ? Number(value) : 0)
 
 /** A list as text, as AzuraCast's database has it. */
 export const listText = (value: unknown): string =>

@@ -1,4 +1,4 @@
-import { type Client, type Json, numberOf, objectOf, pageRows } from './api-client.ts'
+import { type Client, type Json, toNumber, toObject, pageRows } from './api-client.ts'
 import { textOf } from './source.ts'
 import { playbackDelayMs } from './steps/history.ts'
 
@@ -39,7 +39,7 @@ export async function* readHistory(
     let first = -1
     for (const [index, head] of heads.entries()) {
       const best = heads[first]
-      if (!head.done && (!best || best.done || numberOf(head.value['id']) < numberOf(best.value['id'])))
+      if (!head.done && (!best || best.done || toNumber(head.value['id']) < toNumber(best.value['id'])))
         first = index
     }
     const head = heads[first]
@@ -69,16 +69,16 @@ async function* readStationHistory(
   const { pages } = await client.page(path, historyRange, 1)
   for (let number = pages; number >= 1; number--)
     for (const play of (await client.page(path, historyRange, number)).rows.toReversed()) {
-      const song = objectOf(play['song'])
-      const change = numberOf(play['delta_total'])
-      const start = numberOf(play['played_at']) - playbackDelayMs / 1_000
+      const song = toObject(play['song'])
+      const change = toNumber(play['delta_total'])
+      const start = toNumber(play['played_at']) - playbackDelayMs / 1_000
       yield {
         ...play,
         ...song,
         id: play['sh_id'],
         station_id: stationId,
         timestamp_start: start,
-        timestamp_end: start + numberOf(play['duration']),
+        timestamp_end: start + toNumber(play['duration']),
         playlist_id: idByName(playlists, 'name', play['playlist']),
         streamer_id: idByName(streamers, 'display_name', play['streamer']),
         request_id: play['is_request'] === true ? 1 : null,

@@ -1,4 +1,4 @@
-import { type Client, type Json, listOf, listText, numberOf, objectOf, openClient } from './api-client.ts'
+import { type Client, type Json, toObjects, listText, toNumber, toObject, openClient } from './api-client.ts'
 import { historyColumns, historyRange, readHistory } from './api-history.ts'
 import { type AzuracastSource, type SourceRow, type SourceTable, textOf } from './source.ts'
 
@@ -46,12 +46,12 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
   const tables = new Map<string, SourceTable & { readonly records: readonly Json[] }>()
   const add = (name: string, records: readonly Json[]) => {
     const columns = [...new Set(records.flatMap(record => Object.keys(record)))]
-    const sorted = records.toSorted((a, b) => numberOf(a['id']) - numberOf(b['id']))
+    const sorted = records.toSorted((a, b) => toNumber(a['id']) - toNumber(b['id']))
     tables.set(name, {
       name,
       columns,
       rows: records.length,
-      maxId: numberOf(sorted.at(-1)?.['id']),
+      maxId: toNumber(sorted.at(-1)?.['id']),
       records: sorted
     })
   }
@@ -61,7 +61,7 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
   add('users', users)
   add(
     'user_has_role',
-    users.flatMap(({ id, roles: own }) => listOf(own).map(role => ({ user_id: id, role_id: role['id'] })))
+    users.flatMap(({ id, roles: own }) => toObjects(own).map(role => ({ user_id: id, role_id: role['id'] })))
   )
   add('role', roles)
   add('role_permissions', roles.flatMap(permissionRows))
@@ -137,7 +137,7 @@ const toSnakeCase = (record: Json): Json =>
     ])
   )
 
-const idOf = (value: unknown) => (typeof value === 'object' && value !== null ? objectOf(value)['id'] : value)
+const idOf = (value: unknown) => (typeof value === 'object' && value !== null ? toObject(value)['id'] : value)
 
 const withStorageIds = (station: Json): Json => ({
   ...station,
@@ -158,7 +158,7 @@ const numbered = (records: readonly Json[]): Json[] =>
   records.map((record, index) => ({ ...record, id: index + 1 }))
 
 function fieldRows(file: Json, fields: readonly Json[]): Json[] {
-  const values = objectOf(file['custom_fields'])
+  const values = toObject(file['custom_fields'])
   return fields.flatMap(({ id, short_name: name }) => {
     const value = values[textOf(name)]
     return value === undefined || value === null
@@ -170,16 +170,16 @@ function fieldRows(file: Json, fields: readonly Json[]): Json[] {
 const names = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
 function permissionRows(role: Json): Json[] {
-  const permissions = objectOf(role['permissions'])
+  const permissions = toObject(role['permissions'])
   const global = names(permissions['global']).map(name => ({ role_id: role['id'], action_name: name }))
-  const ofStations = listOf(permissions['station']).flatMap(({ id, permissions: granted }) =>
+  const ofStations = toObjects(permissions['station']).flatMap(({ id, permissions: granted }) =>
     names(granted).map(name => ({ role_id: role['id'], station_id: id, action_name: name }))
   )
   return [...global, ...ofStations]
 }
 
 const scheduleRows = (owner: Json, column: string): Json[] =>
-  listOf(owner['schedule_items']).map(item => ({
+  toObjects(owner['schedule_items']).map(item => ({
     ...item,
     days: listText(item['days']),
     [column]: owner['id']
@@ -195,10 +195,10 @@ async function trackRows(
     if (order !== 'sequential' || source !== 'songs') continue
     const items = await client.optional(`/api/station/${textOf(stationId)}/playlist/${textOf(id)}/order`)
     for (const [index, { media }] of (items ?? []).entries())
-      weights.set(`${textOf(id)} ${textOf(objectOf(media)['id'])}`, index + 1)
+      weights.set(`${textOf(id)} ${textOf(toObject(media)['id'])}`, index + 1)
   }
   const tracks = files.flatMap(file =>
-    listOf(file['playlists']).map(({ id }) => ({
+    toObjects(file['playlists']).map(({ id }) => ({
       playlist_id: id,
       media_id: file['id'],
       weight: weights.get(`${textOf(id)} ${textOf(file['id'])}`) ?? 0,

@@ -40,7 +40,7 @@ export async function openBackup(
   signal: AbortSignal,
   onProgress: (share: number) => void = () => {}
 ): Promise<OpenedBackup> {
-  const format = await detectFormat(path)
+  const format = await detectArchiveFormat(path)
   if (format === 'sql')
     return {
       dumpFile: path,
@@ -101,7 +101,7 @@ function asDamaged(path: string, error: unknown): unknown {
   })
 }
 
-async function detectFormat(path: string): Promise<Format> {
+async function detectArchiveFormat(path: string): Promise<Format> {
   const start = Buffer.alloc(8)
   try {
     if (!(await stat(path)).isFile()) throw new OperatorError(`${path} is not a file`)

@@ -37,7 +37,7 @@ export async function openMariadb(url: string, signal: AbortSignal): Promise<Ope
     await connection.query(`set time_zone = '+00:00'`)
     await connection.query('set transaction isolation level repeatable read')
     await connection.query('start transaction with consistent snapshot, read only')
-    const tables = await readTables(async (statement, values) => {
+    const tables = await readSourceTables(async (statement, values) => {
       const [rows] = await connection.query<RowDataPacket[]>(statement, values)
       return rows
     })
@@ -85,7 +85,7 @@ const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``
 
 type Query = (statement: string, values?: unknown[]) => Promise<RowDataPacket[]>
 
-async function readTables(query: Query): Promise<Map<string, SourceTable>> {
+async function readSourceTables(query: Query): Promise<Map<string, SourceTable>> {
   const columns = await query(
     `select table_name as name, column_name as column_name from information_schema.columns
      where table_schema = database() order by table_name, ordinal_position`

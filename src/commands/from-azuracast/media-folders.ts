@@ -3,7 +3,7 @@ import { opendir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 import type { ArchivedFile } from './archive.ts'
-import { type MigratedStation, type Migration, rowsOf } from './migration.ts'
+import { type MigratedStation, type Migration, readSourceRows } from './migration.ts'
 
 /** Stations by the storage location of their media, in the order of their ids in AzuraCast. */
 export function stationsByLocation({
@@ -29,7 +29,7 @@ export interface MediaFolder {
 export async function readMediaFolders(migration: Migration): Promise<MediaFolder[]> {
   const byLocation = stationsByLocation(migration)
   const folders: MediaFolder[] = []
-  for await (const { row, read } of rowsOf(migration, 'storage_location')) {
+  for await (const { row, read } of readSourceRows(migration, 'storage_location')) {
     const location = read.number(row, 'id')
     const stationIds = byLocation.get(location)?.map(({ id }) => id) ?? []
     const folder = (read.text(row, 'path') ?? '').replace(/\/+$/, '')

@@ -3,7 +3,7 @@ import type { Secrets } from '../../stores/secrets/secrets.ts'
 import { moveSequence, openIds, type RecordKind, tableOf } from './ids.ts'
 import type { Migration } from './migration.ts'
 import { openReport, type Report } from './report.ts'
-import { readerOf, type AzuracastSource } from './source.ts'
+import { openReader, type AzuracastSource } from './source.ts'
 import { copyMedia } from './steps/copy-media.ts'
 import { migrateCovers } from './steps/covers.ts'
 import { migrateCustomFields } from './steps/custom-fields.ts'
@@ -113,7 +113,7 @@ export async function migrateInstallation(
 
 /** The identifier that AzuraCast has given itself. */
 async function readInstallation(source: AzuracastSource): Promise<string> {
-  const read = readerOf(source.tables.get('settings'))
+  const read = openReader(source.tables.get('settings'))
   for await (const rows of source.rows('settings'))
     for (const row of rows) {
       const identifier = read.text(row, 'app_unique_identifier')

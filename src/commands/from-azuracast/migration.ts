@@ -3,7 +3,7 @@ import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { OpenedBackup } from './archive.ts'
 import type { Ids, RecordKind } from './ids.ts'
 import type { Report } from './report.ts'
-import { type AzuracastSource, type Reader, readerOf, type SourceRow } from './source.ts'
+import { type AzuracastSource, type Reader, openReader, type SourceRow } from './source.ts'
 import { isUsableId } from './usable-values.ts'
 
 /** What to do with a station whose id or short name a station of Cuewire has. */
@@ -78,11 +78,11 @@ export async function storeProgress(
 }
 
 /** Reads all rows of a table, each with a reader of its values. */
-export async function* rowsOf(
+export async function* readSourceRows(
   migration: Pick<Migration, 'source' | 'onRows' | 'signal'>,
   table: string
 ): AsyncGenerator<{ readonly row: SourceRow; readonly read: Reader }> {
-  const read = readerOf(migration.source.tables.get(table))
+  const read = openReader(migration.source.tables.get(table))
   for await (const rows of migration.source.rows(table)) {
     migration.signal.throwIfAborted()
     migration.onRows(table, rows.length)
@@ -139,7 +139,7 @@ export async function migrateTable<Item>(migration: Migration, step: TableStep<I
     writing.catch(() => {})
   }
   try {
-    for await (const { row, read } of rowsOf(migration, table)) {
+    for await (const { row, read } of readSourceRows(migration, table)) {
       const sourceId = read.number(row, 'id')
       if (!isUsableId(sourceId) || sourceId === previousId) {
         migration.report.leave(

@@ -30,13 +30,13 @@ export function openReport() {
     },
     /** The number of records that this run added. */
     added: (): number => [...taken.values()].reduce((sum, { added }) => sum + added, 0),
-    render: (isDryRun: boolean): string => renderReport(taken, left, advice, isDryRun)
+    render: (isDryRun: boolean): string => renderMigrationReport(taken, left, advice, isDryRun)
   }
 }
 
 export type Report = ReturnType<typeof openReport>
 
-function renderReport(
+function renderMigrationReport(
   taken: ReadonlyMap<string, { readonly total: number; readonly added: number }>,
   left: ReadonlyMap<string, Readonly<Entry>>,
   advice: readonly string[],

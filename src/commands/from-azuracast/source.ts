@@ -41,7 +41,7 @@ export interface Reader {
 }
 
 /** Reads the values of rows of a table. */
-export function readerOf(table: Pick<SourceTable, 'columns'> | undefined): Reader {
+export function openReader(table: Pick<SourceTable, 'columns'> | undefined): Reader {
   const indexes = new Map(table?.columns.map((name, index) => [name, index]))
   const text = (row: SourceRow, column: string): string | null => {
     const index = indexes.get(column)

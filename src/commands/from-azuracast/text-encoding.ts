@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { decodeWindows1252 } from '../../platform/text/foreign-text.ts'
 import type { Report } from './report.ts'
-import { type AzuracastSource, readerOf, type SourceRow } from './source.ts'
+import { type AzuracastSource, openReader, type SourceRow } from './source.ts'
 
 /*
  * Text that was encoded twice: a database in UTF-8 that was once dumped or loaded over a connection in latin1, which in
@@ -75,7 +75,7 @@ export async function withRepairedTexts(source: AzuracastSource, report: Report)
 
 /** Whether all names of files outside of ASCII were encoded twice: then the database was, and not some of the names. */
 async function isEncodedTwice(source: AzuracastSource): Promise<boolean> {
-  const read = readerOf(source.tables.get('station_media'))
+  const read = openReader(source.tables.get('station_media'))
   let found = false
   for await (const rows of source.rows('station_media'))
     for (const row of rows) {

@@ -41,7 +41,7 @@ async function runImport(call: CommandContext, signal: AbortSignal): Promise<num
     { env, stderr },
     { name: 'import' },
     async (sql, dataDir) => {
-      const stationId = await findOrCreateStation(sql, request.station, request.create)
+      const stationId = await getOrCreateStation(sql, request.station, request.create)
       const progress =
         stdout instanceof WriteStream
           ? openProgressBar(stdout, await countItems(paths, allowed, signal))
@@ -99,7 +99,7 @@ const toProblem = (error: unknown) => {
 const takeInAdvice = 'Then run npm run import -- --take-in'
 
 /** Finds a station by id or short name. Creates it if `create` is set or there are no stations. */
-async function findOrCreateStation(sql: Sql, name: string, create: boolean): Promise<number> {
+async function getOrCreateStation(sql: Sql, name: string, create: boolean): Promise<number> {
   const known = await findNamedStation(sql, name)
   if (known) return known.id
   const [other] = await sql`select from stations where deleted_at is null limit 1`

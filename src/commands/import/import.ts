@@ -13,7 +13,7 @@ import {
   type Artwork,
   findMedia,
   findMediaIds,
-  findOrCreatePlaylist,
+  getOrCreatePlaylist,
   insertArtwork,
   type KnownSong,
   lockImports,
@@ -284,7 +284,7 @@ async function writeBatch(
         where station_id = ${stationId} and path = ${former} and remote_playlist_id is null
           and not exists (select from media where station_id = ${stationId} and path = ${path} and remote_playlist_id is null)`
     const upserted = await upsertMedia(tx, stationId, songs, { replacesCorrections })
-    const playlistId = await findOrCreatePlaylist(tx, stationId, playlistName)
+    const playlistId = await getOrCreatePlaylist(tx, stationId, playlistName)
     const ids = await findMediaIds(tx, stationId, [...paths])
     const listed = entries.flatMap(({ path, occurrence }) => {
       const mediaId = ids.get(path)

@@ -5,7 +5,7 @@ import { OperatorError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { withCommandDatabase } from '../command-database.ts'
 import { openImportStore } from './import-store.ts'
-import { assertRoom, measureTakeIn, takeInSongs } from './take-in.ts'
+import { assertHasRoom, measureTakeIn, takeInSongs } from './take-in.ts'
 
 export interface TakeInRequest {
   /** The id or short name of a station; all stations without it. */
@@ -36,7 +36,7 @@ export async function runTakeIn(
         if (songs === 0) continue
         const size = `${copies} files to copy, ${formatSize(BigInt(bytes))}`
         stdout.write(`${name}: ${songs} songs outside of the media storage: ${size}\n`)
-        await assertRoom(sql, media, bytes)
+        await assertHasRoom(sql, media, bytes)
         if (isDryRun) continue
         const { taken, left } = await takeInSongs(sql, {
           ...options,

@@ -13,7 +13,7 @@ import type { MediaStore } from '../../library/uploads/media-store.ts'
 import { numberPath } from '../../model/songs/library-path.ts'
 import { isInsideRoots, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { ApiError, codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
@@ -57,7 +57,7 @@ export async function measureTakeIn(sql: Sql, { stationId, media, roots }: TakeI
 const toPrefix = (folder: string) => (folder.endsWith('/') ? folder : `${folder}/`)
 
 /** Throws an `OperatorError` if the media storage has no room for so many bytes. */
-export async function assertRoom(sql: Sql, media: MediaStore, bytes: number): Promise<void> {
+export async function assertHasRoom(sql: Sql, media: MediaStore, bytes: number): Promise<void> {
   const [quota] = await sql<{ bytes: number }[]>`
     select greatest(0, storage_quota_bytes - used_bytes)::float8 as bytes from storage_locations
     where id = ${media.locationId} and storage_quota_bytes > 0`
@@ -105,7 +105,7 @@ export async function takeInSongs(sql: Sql, options: TakeInOptions) {
 export async function takeInImported(sql: Sql, options: TakeInOptions) {
   const { songs, bytes } = await measureTakeIn(sql, options)
   if (songs === 0) return { taken: 0, left: 0 }
-  await assertRoom(sql, options.media, bytes)
+  await assertHasRoom(sql, options.media, bytes)
   return takeInSongs(sql, options)
 }
 
@@ -153,7 +153,7 @@ export function describeCopyError(error: unknown): string {
   if (error instanceof StorageFault)
     throw new OperatorError(`the media storage cannot be used: ${error.message}`, { cause: error })
   if (['ENOSPC', 'EDQUOT', 'EROFS'].includes(codeOf(error)))
-    throw new OperatorError(`the media storage cannot be written: ${reasonOf(error)}`, { cause: error })
+    throw new OperatorError(`the media storage cannot be written: ${describeError(error)}`, { cause: error })
   if (codeOf(error) === 'ENAMETOOLONG') return 'its name is too long for the media storage'
   if (error instanceof FileExistsError)
     return `a file or folder is in the way in the media storage: ${error.message}`

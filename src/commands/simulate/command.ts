@@ -7,7 +7,7 @@ import { addDays, openZone, parseDay } from '../../model/autodj/zone.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { toAbsolutePath } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { checkPostgres } from '../../stores/db/connections/check-postgres.ts'
 import { openSql } from '../../stores/db/sql.ts'
 import { findRunningServices } from '../../stores/embedded/data-dir.ts'
@@ -16,7 +16,7 @@ import { readDatabaseStation } from './database-station.ts'
 import { exampleStation } from './example-station.ts'
 import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
-import { renderReport } from './report-text.ts'
+import { renderSimulationReport } from './report-text.ts'
 
 /** The week in which European clocks go forward. */
 const exampleFrom = '2026-03-23'
@@ -78,7 +78,7 @@ async function runSimulation(
     for (const each of firstDay) stdout.write(`${explain(each, playlists, zone, songName).join('\n')}\n`)
     stdout.write('\n')
   }
-  stdout.write(renderReport(report, zone, wallMs))
+  stdout.write(renderSimulationReport(report, zone, wallMs))
   return report.aims.every(({ isMet }) => isMet) ? 0 : 1
 }
 
@@ -86,6 +86,6 @@ async function write(file: string, path: string, text: string): Promise<void> {
   try {
     await writeFile(file, text)
   } catch (error) {
-    throw new OperatorError(`cannot write ${JSON.stringify(path)}: ${reasonOf(error)}`, { cause: error })
+    throw new OperatorError(`cannot write ${JSON.stringify(path)}: ${describeError(error)}`, { cause: error })
   }
 }

@@ -42,7 +42,7 @@ async function readStation(
   if (!found) throw await unknownStation(tx, name)
   const read = await readSimulationStart(tx, found.id, nowMs, fromDay, { zone, seed })
   if (!read) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
-  const names = await readSongNames(tx, found.id)
+  const names = await readTitles(tx, found.id)
   return {
     name: found.name,
     start: read.start,
@@ -50,7 +50,7 @@ async function readStation(
   }
 }
 
-async function readSongNames(tx: Tx, stationId: number): Promise<Map<number, string>> {
+async function readTitles(tx: Tx, stationId: number): Promise<Map<number, string>> {
   const rows = await tx<{ id: number; artist: string; title: string }[]>`
     select id, artist, title from media where station_id = ${stationId}`
   return new Map(rows.map(({ id, artist, title }) => [id, [artist, title].filter(Boolean).join(' - ')]))

@@ -6,7 +6,7 @@ import { formatLength, formatLocalTime } from './calendar.ts'
 const maxListedStarts = 60
 
 /** Renders a report as tables for a terminal. `wallMs` is the duration of the simulation. */
-export function renderReport(report: SimulationReport, zone: Zone, wallMs: number): string {
+export function renderSimulationReport(report: SimulationReport, zone: Zone, wallMs: number): string {
   const { station, seed, fromMs, untilMs, totals, aims, jingles } = report
   const programs = report.starts.filter(({ kind }) => kind === 'window')
   const missed = aims.filter(({ isMet }) => !isMet)

@@ -11,7 +11,7 @@ import {
   forgetIdentities,
   type SourceCount
 } from './identities.ts'
-import type { SessionReport } from './sessions.ts'
+import type { ListenerSessionReport } from './sessions.ts'
 
 /** The lists of sources in a report, with the kind of their sources. */
 const kindByList = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
@@ -57,7 +57,7 @@ export async function recordSourceCounts(
   services: PlayoutServices,
   stationId: number,
   report: SourceReport,
-  sessions: SessionReport | null = null
+  sessions: ListenerSessionReport | null = null
 ) {
   await record(services, stationId, { ...report, totals: null }, { ignoresUnknown: true, sessions })
 }
@@ -71,7 +71,7 @@ async function record(
   {
     ignoresUnknown,
     sessions = null
-  }: { readonly ignoresUnknown: boolean; readonly sessions?: SessionReport | null }
+  }: { readonly ignoresUnknown: boolean; readonly sessions?: ListenerSessionReport | null }
 ): Promise<ReportOutcome> {
   let outcome: ReportOutcome = { status: 'missing' }
   for (let attempt = 1; attempt <= attempts; attempt++) {

@@ -4,7 +4,11 @@ import type { ListenerCount, SourceKind } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { readConnected, readCounting, type ReportedCount } from '../../stores/redis/listener-store.ts'
-import { readOpenSessions, renderDetails, type SessionChanges } from '../../stores/redis/session-store.ts'
+import {
+  readOpenSessions,
+  renderDetails,
+  type ListenerSessionChanges
+} from '../../stores/redis/session-store.ts'
 import type { PlayoutServices } from '../services.ts'
 import type { KnownIdentities } from './identity-cache.ts'
 import {
@@ -12,7 +16,7 @@ import {
   findOldest,
   type ListenerConnection,
   maxSessionMs,
-  type SessionReport,
+  type ListenerSessionReport,
   type SourceSessions
 } from './sessions.ts'
 
@@ -41,7 +45,10 @@ export async function computeIdentityChanges(
   { sql, redis, identities: cache }: PlayoutServices,
   stationId: number,
   counts: readonly CountWithKind[],
-  { isOutdated, sessions: report }: { readonly isOutdated: boolean; readonly sessions: SessionReport | null }
+  {
+    isOutdated,
+    sessions: report
+  }: { readonly isOutdated: boolean; readonly sessions: ListenerSessionReport | null }
 ): Promise<ReportedCount[]> {
   if (counts.every(count => count.identities === undefined)) return counts.map(toReported)
   const isCached =
@@ -95,8 +102,8 @@ function moveSessions(
   before: SourceSessions,
   hashes: ReadonlyMap<string, string>,
   { identities, connections }: { identities: readonly string[]; connections: readonly ListenerConnection[] },
-  report: SessionReport
-): { readonly sessions: SourceSessions; readonly changes?: SessionChanges } {
+  report: ListenerSessionReport
+): { readonly sessions: SourceSessions; readonly changes?: ListenerSessionChanges } {
   const seen = connections.flatMap((connection, index) => {
     const hash = hashes.get(identities[index] ?? '')
     return hash === undefined ? [] : [{ hash, seconds: connection.seconds, connection }]

@@ -15,7 +15,7 @@ export interface ListenerConnection {
 }
 
 /** When a source was read, and what may be stored about its listeners. */
-export interface SessionReport {
+export interface ListenerSessionReport {
   /** Unix milliseconds. */
   readonly atMs: number
   /** When it was read before; null if unknown. */
@@ -54,7 +54,7 @@ interface NewSession<Connection> {
 export function compareSessions<Connection extends SeenConnection>(
   before: SourceSessions,
   connections: readonly Connection[],
-  times: Pick<SessionReport, 'atMs' | 'previousMs'>
+  times: Pick<ListenerSessionReport, 'atMs' | 'previousMs'>
 ): {
   readonly sessions: SourceSessions
   readonly opened: readonly NewSession<Connection>[]
@@ -122,7 +122,7 @@ function groupByHash<Connection extends SeenConnection>(connections: readonly Co
 function startOf(
   seconds: number,
   isTracked: boolean,
-  { atMs, previousMs }: Pick<SessionReport, 'atMs' | 'previousMs'>
+  { atMs, previousMs }: Pick<ListenerSessionReport, 'atMs' | 'previousMs'>
 ): number {
   // Servers round down.
   const connectedMs = (seconds + 0.5) * 1_000
@@ -132,7 +132,7 @@ function startOf(
 }
 
 /** Returns when a connection ended that is missing in a report: between the two, on average in the middle. */
-function endOf({ atMs, previousMs }: Pick<SessionReport, 'atMs' | 'previousMs'>): number {
+function endOf({ atMs, previousMs }: Pick<ListenerSessionReport, 'atMs' | 'previousMs'>): number {
   if (previousMs === null) return atMs
   return Math.round(previousMs + Math.min(maxUnseenMs, Math.max(0, atMs - previousMs) / 2))
 }

@@ -97,6 +97,6 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
 }
 
 /** The past in the form that the AutoDJ uses. */
-export function pastOf({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
+export function composePast({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
   return { plays: plays satisfies readonly PlayOrRow[], older, removed: removed }
 }

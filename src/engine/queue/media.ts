@@ -6,7 +6,10 @@ import type { StationChange } from '../change-station.ts'
 import { refillQueue } from './queue.ts'
 
 /** Marks the parts that show a media. A media that is not shown is not published. */
-export async function markPartsOf({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
+export async function markPlaylistParts(
+  { tx, station, mark }: StationChange,
+  mediaId: number
+): Promise<void> {
   const { id: stationId } = station
   const [shown] = await tx<{ isPlayed: boolean; isNext: boolean }[]>`
     select
@@ -80,6 +83,6 @@ export async function storeMeasuredCues(
   await tx`update media set ${tx(cuesToRow(cues))} where id = ${media.id}`
   // The playout also plays those rows by these cue points that it has already loaded.
   await updateQueuedDurations(tx, station.id, media.id, { isSent: true })
-  await markPartsOf(change, media.id)
+  await markPlaylistParts(change, media.id)
   await refillQueue(change)
 }

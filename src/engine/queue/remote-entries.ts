@@ -22,7 +22,7 @@ export interface RemoteEntry extends EntrySong {
 }
 
 /** Reads the entries of a playlist, in order. */
-export function readEntries(sql: Sql | Tx, playlistId: number): Promise<RemoteEntry[]> {
+export function readRemoteEntries(sql: Sql | Tx, playlistId: number): Promise<RemoteEntry[]> {
   return sql<RemoteEntry[]>`
     select t.id as "trackId", t.position, m.id as "mediaId", m.path, m.artist, m.title,
       m.duration_ms as "durationMs"
@@ -59,7 +59,7 @@ export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boole
 
 const insertAtOnce = 1_000
 
-/** Writes the media of new and changed entries, before `applyChanges` and without the station lock. */
+/** Writes the media of new and changed entries, before `applyRemoteChanges` and without the station lock. */
 export async function writeEntryMedia(tx: Tx, playlist: RemotePlaylist, { added, retold }: EntryChanges) {
   const songs = [...added, ...retold].map(({ song }) => song)
   for (let start = 0; start < songs.length; start += insertAtOnce) {
@@ -89,7 +89,7 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
 }
 
 /** Orders the tracks of a playlist like its entries; unsent rows of removed entries leave the queue. */
-export async function applyChanges(
+export async function applyRemoteChanges(
   { tx, mark }: StationChange,
   playlist: RemotePlaylist,
   { added, moved, retold, gone }: EntryChanges
@@ -134,10 +134,10 @@ export async function replaceEntries(
   songs: readonly EntrySong[]
 ): Promise<boolean> {
   const { tx } = change
-  const changes = entryChanges(await readEntries(tx, playlist.id), songs)
+  const changes = entryChanges(await readRemoteEntries(tx, playlist.id), songs)
   if (isUnchanged(changes)) return false
   await writeEntryMedia(tx, playlist, changes)
-  await applyChanges(change, playlist, changes)
+  await applyRemoteChanges(change, playlist, changes)
   return true
 }
 

@@ -15,8 +15,8 @@ import { tryRefillQueue } from './queue.ts'
 import {
   entryChanges,
   isUnchanged,
-  applyChanges,
-  readEntries,
+  applyRemoteChanges,
+  readRemoteEntries,
   removeUnusedEntries,
   writeEntryMedia
 } from './remote-entries.ts'
@@ -134,14 +134,14 @@ async function keep(
   nowMs: number
 ): Promise<boolean> {
   const { sql } = services
-  const changes = entryChanges(await readEntries(sql, list.id), songs)
+  const changes = entryChanges(await readRemoteEntries(sql, list.id), songs)
   if (isUnchanged(changes)) {
     await noteSuccess(sql, list, nowMs)
     return false
   }
   const place = async (change: StationChange) => {
     if (!(await noteSuccess(change.tx, list, nowMs))) return false
-    await applyChanges(change, list, changes)
+    await applyRemoteChanges(change, list, changes)
     return true
   }
   return changeStation(services, list.stationId, place, {

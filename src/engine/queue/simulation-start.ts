@@ -2,9 +2,9 @@ import type { AutodjRules, Playlist } from '../../model/autodj/library.ts'
 import type { SimulationStart } from '../../model/autodj/simulate.ts'
 import { readPlaylists } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { readAutodjFacts, readQueues, readRemovedRows, readRequests, rulesOf } from '../rows.ts'
+import { readAutodjFacts, readQueues, readRemovedRows, readRequests, toAutodjRules } from '../rows.ts'
 import { nextPlayAtMs, readStations } from '../station-facts.ts'
-import { pastOf } from './library-past.ts'
+import { composePast } from './library-past.ts'
 import { readPast } from './read-library.ts'
 
 /** What a simulation changes of a station. */
@@ -39,7 +39,7 @@ export async function readSimulationStart(
   const ids = [stationId]
   const [[onAir], [autodj]] = await Promise.all([readStations(tx, ids), readAutodjFacts(tx, ids)])
   if (!onAir || !autodj) return null
-  const own = rulesOf(autodj)
+  const own = toAutodjRules(autodj)
   const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }
   const { play } = onAir
   const endsAtMs = play ? (play.dueAtMs ?? nextPlayAtMs(play, rules.overlapMs)) : nowMs
@@ -56,7 +56,7 @@ export async function readSimulationStart(
       library: {
         rules,
         playlists: active,
-        past: pastOf({ ...past, plays: past.plays.filter(each => each.startsAtMs < fromMs) }, removed),
+        past: composePast({ ...past, plays: past.plays.filter(each => each.startsAtMs < fromMs) }, removed),
         requests: await readRequests(tx, ids)
       },
       queue: fromDay === null ? await readQueues(tx, ids) : [],

@@ -5,7 +5,7 @@ import type { CuePoints } from '../../model/songs/cue-points.ts'
 import { detectImageType } from '../../model/songs/image-type.ts'
 import { cleanLine, type SongTags, toDurationMs } from '../../model/songs/song.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { type Artwork, createArtwork } from '../../stores/db/library/media-rows.ts'
 import { readCueTags } from './cue-tags.ts'
 import { type AudioSource, FileTokenizer } from './file-tokenizer.ts'
@@ -62,17 +62,17 @@ async function withProblems(work: () => Promise<AudioFile>): Promise<AudioFile> 
   } catch (error) {
     throw error instanceof UnusableFileError
       ? error
-      : new UnusableFileError(describeProblem(error), { cause: error })
+      : new UnusableFileError(describeUnusable(error), { cause: error })
   }
 }
 
-function describeProblem(error: unknown): string {
+function describeUnusable(error: unknown): string {
   if (error instanceof OutsideRootsError) return outsideReason
   if (error instanceof NotRegularFileError) return 'it is not a regular file'
   if (error instanceof CouldNotDetermineFileTypeError || error instanceof UnsupportedFileTypeError)
     return 'it is not audio'
   if (error instanceof BufferSizeError) return 'one of its tags is larger than 32 MiB'
-  return `it cannot be read (${cleanLine(reasonOf(error), 200)})`
+  return `it cannot be read (${cleanLine(describeError(error), 200)})`
 }
 
 async function read(file: FileTokenizer, path: string): Promise<AudioFile> {

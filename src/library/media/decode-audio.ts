@@ -10,7 +10,7 @@ import { readWavSamples } from './wav-samples.ts'
  * else, AAC and Opus need FFmpeg. Throws an `UnusableFileError` for a file that cannot be decoded.
  */
 export async function* decodeAudio(file: FileHandle): AsyncGenerator<Samples> {
-  switch (await detectFormat(file)) {
+  switch (await detectAudioFormat(file)) {
     case 'mpeg':
       yield* decodeWith(await openMpegDecoder(), file, mpegChunkBytes)
       return
@@ -44,7 +44,7 @@ const mpegChunkBytes = 64 * 1024
 const smallChunkBytes = 4 * 1024
 const sniffedBytes = 4_096
 
-async function detectFormat(file: FileHandle): Promise<AudioFormat> {
+async function detectAudioFormat(file: FileHandle): Promise<AudioFormat> {
   const first = await readAt(file, 0)
   const isTagged = first.toString('latin1', 0, 3) === 'ID3'
   const start = isTagged ? await readAt(file, 10 + readSynchsafe(first, 6)) : first

@@ -7,7 +7,7 @@ import { resolveLocation } from '../../model/songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../../model/songs/playlist-file.ts'
 import { isInsideRoots, openInside } from '../../platform/runtime/contained-files.ts'
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { nameForms } from '../../platform/text/name-key.ts'
 
 /**
@@ -211,5 +211,5 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Why a file cannot be read. */
 export function describeFileError(error: unknown): string {
-  return reasons[codeOf(error)] ?? reasonOf(error)
+  return reasons[codeOf(error)] ?? describeError(error)
 }

@@ -19,7 +19,7 @@ interface WavFormat {
 
 /** Reads the samples of a WAV file in PCM or float. Throws an `UnusableFileError` for other formats. */
 export async function* readWavSamples(file: FileHandle): AsyncGenerator<Samples> {
-  const { format, start, length } = await findSamples(file)
+  const { format, start, length } = await locateSamples(file)
   const { channels, sampleRate, bits } = format
   const readSample = sampleReader(format)
   const bytesPerSample = bits / 8
@@ -44,7 +44,7 @@ export async function* readWavSamples(file: FileHandle): AsyncGenerator<Samples>
 }
 
 /** Reads the chunks of the file up to its samples. */
-async function findSamples(file: FileHandle) {
+async function locateSamples(file: FileHandle) {
   const header = Buffer.alloc(40)
   let format: WavFormat | null = null
   let position = 12

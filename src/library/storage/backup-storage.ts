@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { codeOf } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { resolveMediaFolder } from './media-folder.ts'
 
@@ -46,6 +46,6 @@ async function findFolderProblem(folder: string): Promise<string | null> {
   } catch (error) {
     return codeOf(error) === 'ENOENT'
       ? `the folder ${folder} does not exist`
-      : `the folder ${folder} is not writable (${codeOf(error) || reasonOf(error)})`
+      : `the folder ${folder} is not writable (${codeOf(error) || describeError(error)})`
   }
 }

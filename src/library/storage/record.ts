@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import { columnOf, sealingPurpose } from '../../model/fields/field.ts'
+import { toColumnName, sealingPurpose } from '../../model/fields/field.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { StorageAdapter, StorageLocation } from './location.ts'
 
@@ -38,7 +38,7 @@ export const blankLocation: LocationFields = { adapter: 'local', ...blankFields 
 /** SQL: the columns of a `StoredLocation`. */
 export function recordColumns(sql: Sql): Fragment {
   const names = [...Object.keys(blankLocation), 'sftpPasswordFor']
-  return sql.unsafe(names.map(name => `${columnOf(name)} as "${name}"`).join(', '))
+  return sql.unsafe(names.map(name => `${toColumnName(name)} as "${name}"`).join(', '))
 }
 
 type SecretField =

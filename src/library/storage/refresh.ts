@@ -16,7 +16,7 @@ import {
   type StoredLocation,
   withoutSecrets
 } from './record.ts'
-import { capacityOf, formatSize, isFull, usedPercent } from './size.ts'
+import { computeCapacity, formatSize, isFull, usedPercent } from './size.ts'
 import { runStorageTask } from './tasks.ts'
 import type { Usage } from './walk.ts'
 
@@ -123,7 +123,7 @@ export async function resolveStorageAlerts(tx: Tx, id: number): Promise<void> {
 
 async function updateNearlyFullAlert(sql: Sql, row: LocationRow, usage: Usage): Promise<void> {
   const { usedBytes, freeBytes } = usage
-  const available = capacityOf(BigInt(row.quotaBytes), usedBytes, freeBytes)
+  const available = computeCapacity(BigInt(row.quotaBytes), usedBytes, freeBytes)
   const percent = usedPercent(usedBytes, available)
   const fact = nearlyFullAlert(row.id)
   if (percent < resolvedPercent) await resolveAlert(sql, fact)

@@ -127,14 +127,14 @@ async function readFully(sftp: SFTPWrapper, handle: Buffer, offset: number, leng
   return bytes.subarray(0, count)
 }
 
-type Session = Awaited<ReturnType<typeof openSftp>>
+type SftpSession = Awaited<ReturnType<typeof openSftp>>
 
 /** Returns a function that runs work in a session, which is opened if needed and closed when it is idle. */
 function openKeptSession(settings: SftpSettings) {
-  let opened: Promise<Session> | null = null
+  let opened: Promise<SftpSession> | null = null
   let users = 0
   let timer: NodeJS.Timeout | undefined
-  const drop = (current: Promise<Session>) => {
+  const drop = (current: Promise<SftpSession>) => {
     if (opened === current) opened = null
     void current.then(({ close }) => close()).catch(() => {})
   }

@@ -88,7 +88,7 @@ async function withSession<Result>(
   use: (sftp: SFTPWrapper) => Promise<Result>
 ): Promise<Result> {
   const { client, failed } = createClient()
-  const session = async () => use(await openSession(client, settings))
+  const session = async () => use(await openSftpSession(client, settings))
   try {
     throwIfAborted(signal)
     return await unlessAborted(signal, Promise.race([session(), failed]))
@@ -113,7 +113,7 @@ export async function openSftp(settings: SftpSettings) {
   const { client, failed } = createClient()
   failed.catch(() => {})
   try {
-    const sftp = await Promise.race([openSession(client, settings), failed])
+    const sftp = await Promise.race([openSftpSession(client, settings), failed])
     return { sftp, failed, close: () => void client.destroy() }
   } catch (error) {
     client.destroy()
@@ -121,7 +121,7 @@ export async function openSftp(settings: SftpSettings) {
   }
 }
 
-async function openSession(client: ssh2.Client, settings: SftpSettings): Promise<SFTPWrapper> {
+async function openSftpSession(client: ssh2.Client, settings: SftpSettings): Promise<SFTPWrapper> {
   const { host, port, username, password, privateKey, privateKeyPassPhrase } = settings
   if (readKdfRounds(privateKey) > maxKdfRounds) throw new StorageFault('bad_key')
   await new Promise<void>((resolve, reject) => {

@@ -24,7 +24,7 @@ export function formatSize(bytes: bigint): string {
 }
 
 /** Returns the bytes that fit: the quota (0 is none), at most used plus free space; null if unknown. */
-export function capacityOf(quota: bigint, used: bigint, free: bigint | null): bigint | null {
+export function computeCapacity(quota: bigint, used: bigint, free: bigint | null): bigint | null {
   const onVolume = free === null ? null : used + free
   if (quota === 0n) return onVolume
   return onVolume === null || quota < onVolume ? quota : onVolume

@@ -89,7 +89,7 @@ async function store(
   const { config, log } = services
   const { id } = upload
   const content = await contentPath(config, id)
-  const { cover, coverNotice, ...song } = await readContent(services, upload, content)
+  const { cover, coverNotice, ...song } = await readReceivedContent(services, upload, content)
   const media = await openMediaStore(services, upload.stationId)
   const path = upload.state === 'storing' ? upload.path : await reserve(services, upload, media)
   const isReplaced = (await media.files.stat(path)) !== null
@@ -111,7 +111,7 @@ async function store(
   }
 }
 
-async function readContent(
+async function readReceivedContent(
   { config }: UploadServices,
   { id, path }: Upload,
   content: string
@@ -168,7 +168,7 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
     })
   const endMs = performance.now() + samePathWaitMs
   for (;;) {
-    const wanted = await findTarget(sql, upload, media)
+    const wanted = await chooseTarget(sql, upload, media)
     const path = (await findFile(media.files, wanted))?.path ?? wanted
     const isReserved = await begin(path).catch((error: unknown) => {
       if (codeOf(error) !== '23505') throw error
@@ -239,7 +239,7 @@ export async function libraryPath(
 }
 
 /** Where a file of this name is stored: where its song, or as much of its folder as there is, has it already. */
-async function findTarget(
+async function chooseTarget(
   sql: Sql,
   { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
   { folder }: MediaStore

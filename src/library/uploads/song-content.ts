@@ -1,5 +1,5 @@
 import type { StationChange } from '../../engine/change-station.ts'
-import { markPartsOf, updateQueuedDurations } from '../../engine/queue/media.ts'
+import { markPlaylistParts, updateQueuedDurations } from '../../engine/queue/media.ts'
 import { type Artwork, findMediaIds, insertArtwork, upsertMedia } from '../../stores/db/library/media-rows.ts'
 import type { AudioFile } from '../media/audio-file.ts'
 import type { StoredFile } from '../storage/file-store.ts'
@@ -33,7 +33,7 @@ export async function writeSong(
   if (mediaId === undefined) throw new Error('the media was not stored')
   if (known !== undefined) {
     await updateQueuedDurations(tx, station.id, mediaId)
-    await markPartsOf(change, mediaId)
+    await markPlaylistParts(change, mediaId)
   }
   return { mediaId, isNew: known === undefined, hasJoined: joined > 0 }
 }

@@ -129,7 +129,7 @@ export const quotaExceeded = (field = 'file') =>
   )
 
 /** Finds an upload of a station. Throws 404. */
-export async function findUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
+export async function loadUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
   const [upload] = await sql<Upload[]>`
     select ${columns(sql)} from uploads where id = ${id} and station_id = ${stationId} and expires_at > now()`
   if (!upload) throw new ApiError('not-found')
@@ -155,7 +155,7 @@ export async function withUpload<Result>(
     where id = ${id} and station_id = ${stationId} and leased_until < now() and expires_at > now()
     returning ${columns(sql)}`
   if (!upload) {
-    await findUpload(sql, stationId, id)
+    await loadUpload(sql, stationId, id)
     throw new ApiError('locked', 'Another request is sending this upload: try again.')
   }
   const renew = () => {

@@ -1,7 +1,7 @@
 import type { CachedResponse } from '../../model/station/document.ts'
 import type { Renderer } from '../../model/station/renderer.ts'
 import type { StationState } from '../../model/station/state.ts'
-import { etagOf, LiveStation } from './live-station.ts'
+import { createEtag, LiveStation } from './live-station.ts'
 import { openLongLists } from './long-lists.ts'
 
 /**
@@ -199,7 +199,7 @@ function joinList(
       return []
     }
   })
-  const etag = etagOf(...documents.map(document => document.etag))
+  const etag = createEtag(...documents.map(document => document.etag))
   if (before?.etag === etag) return before
   const comma = Buffer.from(',')
   const parts = documents.flatMap(({ body }) => [comma, body])

@@ -216,7 +216,7 @@ export class LiveStation implements StationListing {
 
 function cacheLine(state: StationState): CachedResponse {
   const text = renderLine(state)
-  return { body: Buffer.from(text), etag: etagOf(text), position: positionOf(state) }
+  return { body: Buffer.from(text), etag: createEtag(text), position: positionOf(state) }
 }
 
 const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
@@ -275,7 +275,7 @@ class Rendering {
 export const engineSeconds = () => Math.floor(engineTimeMs() / 1000)
 
 /** The weak entity tag of these texts together. */
-export const etagOf = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
+export const createEtag = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
 
 /** A hash of 16 characters of these texts and their boundaries. */
 function hashOf(...texts: readonly string[]): string {

@@ -119,7 +119,7 @@ export function followShard(options: ShardFollowerOptions) {
           if (former) catalogue.setFormerName(stationId, former)
           // A state that is read after it was shown can only be older if Redis went back.
           if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
-          else isolate(stationId, () => take(stationId, state, triggers))
+          else isolateStation(stationId, () => take(stationId, state, triggers))
         }
       } catch (error) {
         reportOutcome(error)
@@ -132,7 +132,7 @@ export function followShard(options: ShardFollowerOptions) {
   }
 
   /** A state that cannot be shown, because of damage that decoding does not notice, affects no other station. */
-  function isolate(stationId: number, work: () => void): void {
+  function isolateStation(stationId: number, work: () => void): void {
     try {
       work()
       onStation(stationId, null)
@@ -224,7 +224,7 @@ export function followShard(options: ShardFollowerOptions) {
       seenSequence = 0
     },
     /** Applies a message of the shard's channel. */
-    receive: (message: StationMessage): void => isolate(message.stationId, () => receive(message)),
+    receive: (message: StationMessage): void => isolateStation(message.stationId, () => receive(message)),
     /** Reads what changed since the last comparison. Never rejects; concurrent calls are coalesced. */
     check: () => {
       checking ??= compare()

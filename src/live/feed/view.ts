@@ -8,7 +8,7 @@ import { engineSeconds, type LiveStation } from './live-station.ts'
  * The feed for the REST handlers, with the documents of the default renderer. They are rendered from the newest state,
  * for the current second.
  */
-export function viewOf(feed: Feed): LiveView {
+export function openFeedView(feed: Feed): LiveView {
   const [own] = feed.renderers
   const views = new Map(feed.renderers.map(renderer => [renderer.name, openView(renderer)]))
 

@@ -85,7 +85,7 @@ export function refusalError(refusal: ConnectionRefusal): ApiError {
  * CORS headers of the live endpoints. Every allowed origin may read: clients of the protocol send credentials,
  * but the session cookie of a request from another origin is ignored.
  */
-export function corsOf(origin: string): HeaderList {
+export function createCorsHeaders(origin: string): HeaderList {
   if (origin === '') return [['Access-Control-Allow-Origin', '*']]
   return [
     ['Access-Control-Allow-Origin', origin],
@@ -102,7 +102,7 @@ export function refuseConnection(res: HttpResponse, cause: unknown, origin: stri
   const headers: HeaderList = [
     ['Cache-Control', 'no-store'],
     ...(isTemporary ? [['Retry-After', String(pickRetrySeconds())] as const] : []),
-    ...corsOf(origin)
+    ...createCorsHeaders(origin)
   ]
   res.writeHeader('Content-Type', jsonContentType + commonLines + renderLines(headers))
   res.end(renderApiError(error), close)

@@ -10,10 +10,10 @@ import { decodeText } from '../../platform/text/json-body.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { disconnectReasons, maxMessageBytes } from '../protocol.ts'
-import type { Session, Transport, NewClient } from '../session.ts'
+import type { LiveSession, Transport, NewClient } from '../session.ts'
 import {
   assertParsable,
-  corsOf,
+  createCorsHeaders,
   type HandshakeOptions,
   acceptConnection,
   refusalError,
@@ -116,7 +116,7 @@ export function serveStreams(
     client: NewClient,
     message: string
   ): void {
-    let session: Session | null = null
+    let session: LiveSession | null = null
     const leave = () => {
       if (session !== null) hub.leave(session)
       session = null
@@ -160,7 +160,7 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string, isForwarded: b
         ['X-Accel-Buffering', 'no'],
         ...(isForwarded ? [['Content-Encoding', 'identity'] as const] : []),
         ['Connection', 'keep-alive'],
-        ...corsOf(origin)
+        ...createCorsHeaders(origin)
       ])
   )
 }

@@ -6,7 +6,7 @@ import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessageRate } from '../protocol.ts'
-import type { Session, Transport, NewClient } from '../session.ts'
+import type { LiveSession, Transport, NewClient } from '../session.ts'
 import {
   type HandshakeOptions,
   acceptConnection,
@@ -23,7 +23,7 @@ interface SocketData {
 interface Connection {
   /** Until the socket is open: the client, and the subscribe message of `?cf_connect=` if it sent one. */
   pending: { readonly client: NewClient; readonly message: string | null } | null
-  session: Session | null
+  session: LiveSession | null
   /** The second of the newest message, and the number of messages in that second. */
   second: number
   messages: number

@@ -38,12 +38,12 @@ export type ValuesOf<F extends Fields> = {
 }
 
 /** The column of a field: `s3Bucket` is `s3_bucket`. */
-export function columnOf(field: string): string {
+export function toColumnName(field: string): string {
   return field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
 /** The sealing purpose of a secret: its table and column. */
-export const sealingPurpose = (table: string, field: string): string => `${table}.${columnOf(field)}`
+export const sealingPurpose = (table: string, field: string): string => `${table}.${toColumnName(field)}`
 
 /** The documentation of a field, with an example if the default is not one. */
 export interface About {

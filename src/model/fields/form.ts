@@ -89,7 +89,7 @@ const codes: Record<string, string> = {
 const maxErrors = 100
 
 /** The errors of failed checks; `at` is the dotted path of the input, empty for a body. */
-export function problemsOf(issues: readonly v.BaseIssue<unknown>[], at = ''): FieldError[] {
+export function toFieldErrors(issues: readonly v.BaseIssue<unknown>[], at = ''): FieldError[] {
   return issues.slice(0, maxErrors).map(issue => {
     const field = [at, v.getDotPath(issue) ?? ''].filter(part => part !== '').join('.')
     const isMissing = (issue.input === undefined || issue.input === null) && issue.kind === 'schema'

@@ -1,11 +1,14 @@
 import type { JsonSchema } from './field.ts'
 
 /** Returns a schema with the alternatives inside it; none for a value that is no schema. */
-export function alternativesOf(schema: unknown): JsonSchema[] {
+export function listAlternatives(schema: unknown): JsonSchema[] {
   if (schema === true) return [{}]
   if (!isObject(schema)) return []
   const offered = [schema['oneOf'], schema['anyOf'], schema['allOf']]
-  return [schema, ...offered.flatMap(choice => (Array.isArray(choice) ? choice.flatMap(alternativesOf) : []))]
+  return [
+    schema,
+    ...offered.flatMap(choice => (Array.isArray(choice) ? choice.flatMap(listAlternatives) : []))
+  ]
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -202,7 +202,7 @@ export const playlistMimeTypes = { m3u: 'audio/x-mpegurl', pls: 'audio/x-scpls' 
 export type PlaylistFormat = keyof typeof playlistMimeTypes
 
 /** Renders a playlist. `parsePlaylist` returns the same paths in the same order. */
-export function renderPlaylist(format: PlaylistFormat, songs: readonly ListedSong[]): string {
+export function renderPlaylistFile(format: PlaylistFormat, songs: readonly ListedSong[]): string {
   return `${(format === 'm3u' ? m3uLines(songs) : plsLines(songs)).join('\n')}\n`
 }
 

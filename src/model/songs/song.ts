@@ -96,16 +96,16 @@ export const maxLengths = {
  */
 export function cleanLine(text: string, limit: number): string {
   const start = text.trimStart().slice(0, limit * 4)
-  return truncate(start.replace(/\p{Cc}+/gu, ' '), limit)
+  return truncateField(start.replace(/\p{Cc}+/gu, ' '), limit)
 }
 
 /** Like `cleanLine`, but keeps line feeds; carriage returns become line feeds. */
 export function cleanLines(text: string, limit: number): string {
   const start = text.trimStart().slice(0, limit * 4)
-  return truncate(start.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n]+/gu, ' '), limit)
+  return truncateField(start.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n]+/gu, ' '), limit)
 }
 
-function truncate(text: string, limit: number): string {
+function truncateField(text: string, limit: number): string {
   const whole = withoutLostCharacters(text).trim()
   // Fast path: splitting into code points is slow.
   if (whole.length <= limit) return whole

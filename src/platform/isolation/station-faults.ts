@@ -1,6 +1,6 @@
 import { failingStations, stationFailures } from '../metrics/stations.ts'
 import type { Logger } from '../runtime/log.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
+import { describeError } from '../runtime/store-errors.ts'
 
 /** Work that is done for each station, and what an operator reads if it fails for one of them. */
 export const stationTasks = {
@@ -114,7 +114,7 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
       if (entry.failures === 0) entry.sinceMs = nowMs
       entry.failures++
       entry.lastMs = nowMs
-      entry.reason = reasonOf(error)
+      entry.reason = describeError(error)
       stationFailures.inc({ task })
       if (nowMs - entry.failureLoggedMs < logAgainMs) return
       entry.failureLoggedMs = nowMs

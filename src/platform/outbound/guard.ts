@@ -80,12 +80,12 @@ export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
   if (username !== '' || password !== '') return unsafe('must not contain a user or password.')
   if (port !== '' && port !== '80' && port !== '443' && Number(port) < 1024)
     return unsafe('must use port 80, 443, or 1024 and above.')
-  const host = hostOf(text)
+  const host = parseHost(text)
   return isIP(host) !== 0 && isForbiddenAddress(host, allowed) ? forbiddenAddressProblem : null
 }
 
 /** The host of a URL: a name, or an address in its canonical form without brackets. */
-export function hostOf(url: string): string {
+export function parseHost(url: string): string {
   return withoutBrackets(new URL(url).hostname)
 }
 
@@ -105,8 +105,8 @@ const unresolvedProblem = unsafe('must have a name that can be looked up.')
  */
 export async function checkTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)
-  if (problem || isIP(hostOf(url)) !== 0) return problem
-  const addresses = await lookUp(hostOf(url)).catch(() => [])
+  if (problem || isIP(parseHost(url)) !== 0) return problem
+  const addresses = await lookUp(parseHost(url)).catch(() => [])
   return findForbidden(addresses, allowed)
 }
 
@@ -116,8 +116,8 @@ export async function checkTarget(url: string, allowed: BlockList): Promise<UrlP
  */
 export async function checkForeignTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)
-  if (problem || isIP(hostOf(url)) !== 0) return problem
-  const addresses = await lookUpOrRecall(hostOf(url))
+  if (problem || isIP(parseHost(url)) !== 0) return problem
+  const addresses = await lookUpOrRecall(parseHost(url))
   return addresses.length === 0 ? unresolvedProblem : findForbidden(addresses, allowed)
 }
 

@@ -6,7 +6,13 @@ import { type BlockList, isIP, type Socket } from 'node:net'
 import { version } from '../process/program-files.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { codeOf } from '../runtime/errors.ts'
-import { checkUrl, forbiddenAddressProblem, hostOf, isForbiddenAddress, resolveAddresses } from './guard.ts'
+import {
+  checkUrl,
+  forbiddenAddressProblem,
+  parseHost,
+  isForbiddenAddress,
+  resolveAddresses
+} from './guard.ts'
 import { findProxy, openTunnelAgent, ProxyFault } from './proxy.ts'
 
 export interface GuardedRequest {
@@ -67,7 +73,7 @@ async function resolveAllowed(
 ): Promise<LookupAddress[]> {
   const problem = checkUrl(url, allowed)
   if (problem) throw new FetchFault('blocked', { message: `The address ${problem.sentence}` })
-  const host = hostOf(url)
+  const host = parseHost(url)
   const family = isIP(host)
   if (family !== 0) return [{ address: host, family }]
   const addresses = await resolveAddresses(host, signal)
@@ -112,7 +118,7 @@ function send(
 /** Returns an agent that connects to the checked addresses, so that the name is not resolved again. */
 function openAgent(url: string, addresses: readonly LookupAddress[]): http.Agent {
   const { protocol } = new URL(url)
-  const name = hostOf(url)
+  const name = parseHost(url)
   const servername = isIP(name) === 0 ? name : ''
   const proxy = findProxy(url)
   if (proxy !== null) {

@@ -5,7 +5,7 @@ import { DeadlineExceeded, withDeadline } from '../runtime/deadline.ts'
 import { ReportedError } from '../runtime/errors.ts'
 import { type Logger, logConsole, openLog } from '../runtime/log.ts'
 import type { Outages } from '../runtime/outages.ts'
-import { isStoreUnavailable, reasonOf, toOperatorError } from '../runtime/store-errors.ts'
+import { isStoreUnavailable, describeError, toOperatorError } from '../runtime/store-errors.ts'
 import { openSystemdNotifier } from './systemd.ts'
 
 /** Closes what was opened, last opened first. */
@@ -132,6 +132,6 @@ function explain(error: unknown): string {
   const known = toOperatorError(error)
   if (known !== null) return known.message
   if (isStoreUnavailable(error))
-    return `Postgres or Redis became unreachable during the start (${reasonOf(error)}): try again`
+    return `Postgres or Redis became unreachable during the start (${describeError(error)}): try again`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

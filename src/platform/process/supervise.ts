@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type BackoffOptions, openBackoff } from '../runtime/repeat.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
+import { describeError } from '../runtime/store-errors.ts'
 
 /** A running program. */
 export interface Supervised {
@@ -56,7 +56,7 @@ export async function supervise<Program extends Supervised>(
       onOutage(
         failure === null
           ? { cause: 'ended', output: program.lastOutput(), retryMs }
-          : { cause: 'not-started', output: reasonOf(failure), retryMs }
+          : { cause: 'not-started', output: describeError(failure), retryMs }
       )
       try {
         await sleep(retryMs, undefined, { signal: over })

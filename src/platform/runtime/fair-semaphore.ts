@@ -104,7 +104,7 @@ export function openFairSemaphore(options: FairSemaphoreOptions, now = () => per
   }
 
   /** Refuses the last work of the owner with the longest queue. Returns false if that is this owner. */
-  function makeRoom(owner: Owner): boolean {
+  function dropLongestWaiting(owner: Owner): boolean {
     let longest = owner
     for (const each of waitingOwners) if (each.waiting.length > longest.waiting.length) longest = each
     const last = longest === owner ? undefined : longest.waiting.at(-1)
@@ -145,7 +145,7 @@ export function openFairSemaphore(options: FairSemaphoreOptions, now = () => per
     const owner = useOwner(name)
     const isNext = running < total && owner.permits < perOwner
     if (!isNext && owner.waiting.length >= waitingPerOwner) return refuse('owner-full')
-    if (!isNext && waiting >= maxWaiting && !makeRoom(owner)) return refuse('full')
+    if (!isNext && waiting >= maxWaiting && !dropLongestWaiting(owner)) return refuse('full')
     let leave = (_refusal: PermitRefusal) => {}
     const permit = new Promise<Permit | PermitRefusal>(start => {
       const timer = waitMs === Infinity ? undefined : setTimeout(() => leave('timed-out'), waitMs)

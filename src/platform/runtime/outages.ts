@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 
 import { withDeadline } from './deadline.ts'
 import { withJitter } from './repeat.ts'
-import { isRedisErrorReply, reasonOf, type StoreName, unavailableStoreOf } from './store-errors.ts'
+import { isRedisErrorReply, describeError, type StoreName, findUnavailableStore } from './store-errors.ts'
 
 const probeMs = 1_000
 const probeDeadlineMs = 5_000
@@ -55,7 +55,7 @@ export function openOutages(log: () => Pick<Logger, 'error' | 'info'>) {
     const outage = { sinceMs: performance.now(), isRefusal, failures: 0 }
     outages.set(store, outage)
     log().error(
-      { reason: reasonOf(error) },
+      { reason: describeError(error) },
       isRefusal ? `${store} refuses writes` : `${store} connection lost`
     )
     probeLater(store, outage)
@@ -68,7 +68,7 @@ export function openOutages(log: () => Pick<Logger, 'error' | 'info'>) {
      * it.
      */
     includes: (error: unknown): boolean => {
-      const store = unavailableStoreOf(error)
+      const store = findUnavailableStore(error)
       if (store === null) return false
       begin(store, error)
       const outage = outages.get(store)

@@ -12,7 +12,7 @@ export type StoreName = 'postgres' | 'redis'
  * Returns the store whose outage explains an error: it is unreachable, or Redis refuses commands. Null for other
  * errors.
  */
-export function unavailableStoreOf(error: unknown): StoreName | null {
+export function findUnavailableStore(error: unknown): StoreName | null {
   if (!(error instanceof Error)) return null
   if (isLostRedis(error) || isRefusedByRedis(error)) return 'redis'
   const code = codeOf(error)
@@ -82,7 +82,7 @@ export function isStoreAway(error: unknown): boolean {
 }
 
 /** The message of an error for a log line or another message. */
-export function reasonOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A refused connection to a name with several addresses has a code and no message.
   return error.message || codeOf(error) || error.name
@@ -138,5 +138,5 @@ export function toOperatorError(error: unknown): OperatorError | null {
   const [problem, advice] = postgresFaults[codeOf(error)] ?? []
   return problem === undefined || advice === undefined
     ? null
-    : new AdvisedError(`${problem} (${reasonOf(error)})`, advice, { cause: error })
+    : new AdvisedError(`${problem} (${describeError(error)})`, advice, { cause: error })
 }

@@ -18,7 +18,7 @@ import * as v from 'valibot'
 import { fullVersion } from '../process/program-files.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
+import { describeError } from '../runtime/store-errors.ts'
 import type { SpanExporter, Traceparent } from './spans.ts'
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
@@ -48,14 +48,14 @@ export function openOtlpExporter(kind: string, log: Logger): SpanExporter {
         traceparent: `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`,
         set: added => void span.setAttributes(added),
         end: error => {
-          if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: reasonOf(error) })
+          if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: describeError(error) })
           span.end()
         }
       }
     },
     close: () =>
       withDeadline(closeMs, 'exporting the last traces', () => provider.shutdown()).catch((error: unknown) =>
-        report(reasonOf(error))
+        report(describeError(error))
       )
   }
 }

@@ -1,7 +1,7 @@
 import { recordSourceCounts } from '../../engine/listeners/count-listeners.ts'
 import { publishConnections } from '../../engine/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../../engine/listeners/identities.ts'
-import type { SessionReport } from '../../engine/listeners/sessions.ts'
+import type { ListenerSessionReport } from '../../engine/listeners/sessions.ts'
 import type { PlayoutServices } from '../../engine/services.ts'
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import type { Sql } from '../../stores/db/sql.ts'
@@ -111,7 +111,7 @@ async function countStation(
   services: PlayoutServices,
   stationId: number,
   variants: Variants,
-  report: SessionReport
+  report: ListenerSessionReport
 ): Promise<void> {
   const { sql } = services
   const streams = await sql<HlsStream[]>`

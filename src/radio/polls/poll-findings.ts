@@ -1,5 +1,5 @@
 import type { SourceReport } from '../../engine/listeners/count-listeners.ts'
-import { mountPathOf } from '../icecast.ts'
+import { parseMountPath } from '../icecast.ts'
 import type { Stream } from '../stream.ts'
 import type { LeasedPoll, PolledServer } from './poll-rows.ts'
 
@@ -42,7 +42,7 @@ function findRemoteStream(
   url: string,
   streams: readonly Stream[]
 ): Stream | undefined {
-  const path = mountPathOf(url)
+  const path = parseMountPath(url)
   const byPath = streams.find(stream => stream.path === path)
   if (byPath) return byPath
   if (kind === 'icecast') return path === '/' ? streams[0] : undefined

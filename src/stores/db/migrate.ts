@@ -49,10 +49,10 @@ export async function runMigrations(
   await tx`set local lock_timeout = '60s'`
   await tx`select pg_advisory_xact_lock(hashtext('cuewire migrations'))`
   await tx`create table if not exists migrations (name text primary key, ran_at timestamptz not null default now())`
-  await assertIsKnown(tx, names)
+  await assertMigrationsKnown(tx, names)
   const done = new Set((await tx<{ name: string }[]>`select name from migrations`).map(row => row.name))
   const missing = names.filter(name => !done.has(name) && isIncluded(name))
-  if (missing.length > 0) await lockStations(tx)
+  if (missing.length > 0) await lockStationsForMigration(tx)
   for (const name of missing) {
     await tx.unsafe(await readFile(new URL(name, folder), 'utf8'))
     await tx`insert into migrations ${tx({ name })}`
@@ -64,7 +64,7 @@ export async function runMigrations(
  * Changes lock the row of their station first. Waiting for them here, before other tables are locked, avoids deadlocks
  * with them.
  */
-async function lockStations(tx: Tx): Promise<void> {
+async function lockStationsForMigration(tx: Tx): Promise<void> {
   const [table] = await tx<{ isThere: boolean }[]>`select to_regclass('stations') is not null as "isThere"`
   if (table?.isThere) await tx`lock table stations in access exclusive mode`
 }
@@ -75,7 +75,7 @@ export async function listMigrations(): Promise<string[]> {
 }
 
 /** Unknown newer migrations are compatible unless they removed what this release needs. */
-async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
+async function assertMigrationsKnown(tx: Tx, names: readonly string[]): Promise<void> {
   const [table] = await tx<
     { isThere: boolean }[]
   >`select to_regclass('compatibility') is not null as "isThere"`

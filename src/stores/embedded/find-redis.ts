@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { findInstalled, minMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
 import { isInPath } from './run-command.ts'
 import { chooseUnpacker } from './system-packages.ts'
@@ -39,7 +39,7 @@ export async function obtainRedis(folder: string, signal?: AbortSignal): Promise
     if (downloaded) return downloaded
   } catch (error) {
     signal?.throwIfAborted()
-    const text = `${missing}, and none could be downloaded (${reasonOf(error)}): ${await installAdvice()}`
+    const text = `${missing}, and none could be downloaded (${describeError(error)}): ${await installAdvice()}`
     throw new OperatorError(text, { cause: error })
   }
   throw new OperatorError(`${missing}: ${await installAdvice()}`)
@@ -170,7 +170,7 @@ async function ensureParent(folder: string): Promise<string> {
       if (await isTrusted(path)) return path
       reasons.push(`${path} belongs to another user`)
     } catch (error) {
-      reasons.push(reasonOf(error))
+      reasons.push(describeError(error))
     }
   }
   throw new Error(reasons.join(', ') || 'no folder is usable')

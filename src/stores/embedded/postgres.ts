@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { chooseAccount } from './postgres-account.ts'
@@ -60,7 +60,7 @@ export async function startPostgres(
     return service
   } catch (error) {
     await service.stop()
-    const problem = `the embedded Postgres in ${home} cannot be used: ${reasonOf(error)}`
+    const problem = `the embedded Postgres in ${home} cannot be used: ${describeError(error)}`
     throw new OperatorError(problem, { cause: error })
   }
 }

@@ -35,7 +35,7 @@ export async function startRedis(
     prepare: async () => {
       password = await ensurePassword(join(home, 'password'))
       return async port => {
-        await writePrivateFile(configFile, renderConfig(home, port, password))
+        await writePrivateFile(configFile, renderRedisConfig(home, port, password))
         return startGuarded([...command, configFile], { stopSignal: 'TERM', cwd: home, signal })
       }
     },
@@ -44,7 +44,7 @@ export async function startRedis(
 }
 
 /** Redis reads quoted strings like JSON. */
-export function renderConfig(folder: string, port: number, password: string): string {
+export function renderRedisConfig(folder: string, port: number, password: string): string {
   const lines = [
     'bind 127.0.0.1',
     `port ${port}`,

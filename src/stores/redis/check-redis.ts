@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 
 import { AdvisedError, codeOf, OperatorError } from '../../platform/runtime/errors.ts'
-import { isDeniedByRedis, reasonOf } from '../../platform/runtime/store-errors.ts'
+import { isDeniedByRedis, describeError } from '../../platform/runtime/store-errors.ts'
 import { probeWritesScript } from './connection.ts'
 import { changesChannel, jobProbeKeys, probeKey } from './keys.ts'
-import { type RedisPlace, urlsOf } from './place.ts'
+import { type RedisPlace, splitUrls } from './place.ts'
 import { connectionOptions, findRedisUrlProblem, parseRedisUrl, type RedisUrl } from './redis-url.ts'
 
 const timeoutMs = 4_000
@@ -24,14 +24,14 @@ const noRetries = {
 export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}): Promise<RedisPlace> {
   const problem = findRedisUrlProblem(redisUrl)
   if (problem !== null) throw new OperatorError(`REDIS_URL ${problem}`)
-  const urls = urlsOf(redisUrl)
+  const urls = splitUrls(redisUrl)
   const info = await Promise.any(urls.map(async url => readInfo(parseRedisUrl(url)))).catch(
     (error: unknown) => {
       const [first]: unknown[] = error instanceof AggregateError ? error.errors : [error]
       if (first instanceof OperatorError) throw first
       if (isDeniedByRedis(first))
         throw new AdvisedError(
-          `the user of REDIS_URL lacks a permission of Redis (${reasonOf(first)})`,
+          `the user of REDIS_URL lacks a permission of Redis (${describeError(first)})`,
           'give it the rules of docs/configuration.md with ACL SETUSER'
         )
       const [name, advice] = isEmbedded
@@ -40,7 +40,7 @@ export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}):
             'restart Cuewire; if it uses your own Redis, start that'
           ]
         : ['Redis does not answer at REDIS_URL', adviceFor(first, urls[0]) ?? 'start it, or correct the URL']
-      throw new AdvisedError(`${name} (${reasonOf(first)})`, advice)
+      throw new AdvisedError(`${name} (${describeError(first)})`, advice)
     }
   )
   if (/^redis_mode:sentinel/m.test(info))
@@ -84,9 +84,9 @@ async function readInfo(url: RedisUrl): Promise<string> {
 /** Without this, a connection stays in database 0. */
 async function selectDatabase(redis: Redis, database: number): Promise<void> {
   await redis.select(database).catch((error: unknown) => {
-    if (!/out of range/i.test(reasonOf(error))) throw error
+    if (!/out of range/i.test(describeError(error))) throw error
     throw new AdvisedError(
-      `REDIS_URL names database ${database}, which does not exist (${reasonOf(error)})`,
+      `REDIS_URL names database ${database}, which does not exist (${describeError(error)})`,
       'name one below the setting "databases" of Redis, by default 16',
       { cause: error }
     )
@@ -140,7 +140,7 @@ async function checkSentinels({ hosts, sentinel, ...url }: RedisUrl): Promise<vo
       failures.push(`${host}:${port} knows no primary of this name`)
     } catch (error) {
       if (error instanceof OperatorError) throw error
-      failures.push(`${host}:${port}: ${reasonOf(error)}`)
+      failures.push(`${host}:${port}: ${describeError(error)}`)
     }
   }
   throw new AdvisedError(
@@ -163,7 +163,7 @@ async function ask<Result>(
     return await question(redis)
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    if (reasonOf(reason).startsWith('Unknown RESP type'))
+    if (describeError(reason).startsWith('Unknown RESP type'))
       throw new Error('the server that answers is not Redis', { cause: error })
     throw reason ?? error
   } finally {
@@ -173,7 +173,7 @@ async function ask<Result>(
 
 /** What an operator can do about a connection that fails; null: as usual. */
 function adviceFor(error: unknown, url: string): string | null {
-  const [code, reason] = [codeOf(error), reasonOf(error)]
+  const [code, reason] = [codeOf(error), describeError(error)]
   if (/^(SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY))/.test(code))
     return 'set REDIS_CA_FILE to the certificate of the authority that signed that of Redis'
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')

@@ -2,7 +2,7 @@ import type { ListenerCount, PlayCounts, SourceKind } from '../../model/station/
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from './connection.ts'
 import { countingKey, flushingKey, identitiesKey, shardOf, unflushedKey } from './keys.ts'
-import type { SessionChanges } from './session-store.ts'
+import type { ListenerSessionChanges } from './session-store.ts'
 import { scriptKeys } from './station-store.ts'
 
 /** New counts of some sources of a station. */
@@ -27,7 +27,7 @@ interface IdentityChanges {
   readonly came: readonly string[]
   readonly left: readonly string[]
   /** Missing if no session began or ended. */
-  readonly sessions?: SessionChanges
+  readonly sessions?: ListenerSessionChanges
 }
 
 /** A source that does not match: unknown, or counted twice. `index`: of the count in the report. */

@@ -8,7 +8,7 @@ export interface RedisPlace {
 }
 
 /** Splits REDIS_URL, which may list several nodes. A comma without a scheme after it belongs to its URL. */
-export function urlsOf(text: string): [string, ...string[]] {
+export function splitUrls(text: string): [string, ...string[]] {
   const [first = '', ...others] = text.trim().split(/\s*,\s*(?=rediss?(?:\+sentinel)?:)/i)
   return [first, ...others]
 }

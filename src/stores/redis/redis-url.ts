@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 
 import { OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
-import { urlsOf } from './place.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
+import { splitUrls } from './place.ts'
 
 interface Host {
   readonly host: string
@@ -156,7 +156,7 @@ function decode(text: string): string {
 /** Finds what is wrong with REDIS_URL, as the end of a sentence; null if nothing is. */
 export function findRedisUrlProblem(text: string): string | null {
   try {
-    const [first, ...others] = urlsOf(text).map(parseRedisUrl)
+    const [first, ...others] = splitUrls(text).map(parseRedisUrl)
     if (first === undefined || others.length === 0) return null
     if ([first, ...others].some(({ sentinel }) => sentinel !== null))
       return 'lists several URLs: with Sentinel, list the hosts in one URL'
@@ -175,7 +175,7 @@ const describeAccess = ({ isTls, username, password }: RedisUrl) =>
 
 /** Adds a certificate authority to the URLs that name none. Returns null if a URL is not for TLS. */
 export function withCaFile(text: string, path: string): string | null {
-  const urls = urlsOf(text)
+  const urls = splitUrls(text)
   if (!urls.every(url => parseRedisUrl(url).isTls)) return null
   return urls
     .map(url => {
@@ -226,7 +226,7 @@ function readPem(what: string, path: string): string {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OperatorError(`REDIS_URL: ${what} cannot be read (${reasonOf(error)})`, { cause: error })
+    throw new OperatorError(`REDIS_URL: ${what} cannot be read (${describeError(error)})`, { cause: error })
   }
   if (!text.includes('-----BEGIN ')) throw new OperatorError(`REDIS_URL: ${what}, ${path}, is not a PEM file`)
   return text

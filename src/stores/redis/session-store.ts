@@ -22,7 +22,7 @@ export const clientKinds = ['bot', 'mobile', 'desktop', 'non_browser'] as const
 type ClientKind = (typeof clientKinds)[number]
 
 /** The sessions that began and ended at a source. Those that ended are moved first. */
-export interface SessionChanges {
+export interface ListenerSessionChanges {
   readonly opened: readonly (readonly [token: string, startMs: number, details: string])[]
   readonly ended: readonly (readonly [token: string, endMs: number])[]
 }
@@ -56,7 +56,14 @@ type StoredSession = [
   country: string
 ]
 
-function parseSession([offset, ordinal, startMs, family, client, country]: StoredSession): OpenSession {
+function parseListenerSession([
+  offset,
+  ordinal,
+  startMs,
+  family,
+  client,
+  country
+]: StoredSession): OpenSession {
   return { offset, ordinal, startMs, family, client, country }
 }
 
@@ -72,7 +79,7 @@ export async function readOpenSessions(redis: RedisClient, stationId: number) {
       const [key = '', token = ''] = found[index]?.split(' ') ?? []
       const sessions = bySource.get(key) ?? new Map<string, OpenSession>()
       // Written by our script only.
-      bySource.set(key, sessions.set(token, parseSession(JSON.parse(found[index + 1] ?? ''))))
+      bySource.set(key, sessions.set(token, parseListenerSession(JSON.parse(found[index + 1] ?? ''))))
     }
     cursor = next
   } while (cursor !== '0')
@@ -97,7 +104,7 @@ export async function readEndedSessions(redis: RedisClient, shard: number, after
       number,
       ...StoredSession
     ] = JSON.parse(text)
-    return { id, session: { stationId, source, path, endMs, ...parseSession(session) } }
+    return { id, session: { stationId, source, path, endMs, ...parseListenerSession(session) } }
   })
 }
 

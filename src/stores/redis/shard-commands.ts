@@ -133,7 +133,7 @@ async function readRunId(redis: RedisClient, shard: number): Promise<string> {
 }
 
 /** Reads the positions of stations, by id; empty for deleted ones. Those without a position are left out. */
-export async function readPositionsOf(redis: RedisClient, stationIds: readonly number[]) {
+export async function readStationPositions(redis: RedisClient, stationIds: readonly number[]) {
   const byShard = new Map<number, number[]>()
   for (const id of stationIds) byShard.set(shardOf(id), [...(byShard.get(shardOf(id)) ?? []), id])
   const asked = [...byShard]

@@ -2,7 +2,7 @@ import { refusedWritesSeconds } from '../../platform/metrics/redis.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import type { Outages } from '../../platform/runtime/outages.ts'
-import { isRedisErrorReply, needsNewConnection, reasonOf } from '../../platform/runtime/store-errors.ts'
+import { isRedisErrorReply, needsNewConnection, describeError } from '../../platform/runtime/store-errors.ts'
 import type { RedisClient } from './connection.ts'
 import { probeWrites } from './shard-commands.ts'
 
@@ -51,7 +51,7 @@ export function watchWrites(
     const isLong = performance.now() - sinceMs >= alertAfterMs
     if (isLong && refusal?.wasReported === false)
       log.error(
-        { reason: reasonOf(fault), seconds: secondsSince(sinceMs) },
+        { reason: describeError(fault), seconds: secondsSince(sinceMs) },
         'redis has refused writes for more than ten seconds; now playing does not change'
       )
     refusal = { sinceMs, isOfNode, wasReported: isLong }

@@ -19,11 +19,14 @@ const writeTimeoutMs = 2_000
  * Throws an `OperatorError` if it is not a key, or if the file can be neither read nor created.
  */
 export async function loadSecretsKey(dataDir: string, envValue: string | undefined): Promise<Uint8Array> {
-  if (envValue !== undefined && envValue !== '') return parseKey(envValue, 'SECRETS_KEY is not')
+  if (envValue !== undefined && envValue !== '') return parseSecretsKey(envValue, 'SECRETS_KEY is not')
   const file = join(resolve(dataDir), 'secrets-key')
   try {
     await createDataDir(dataDir)
-    return parseKey((await createKeyFile(file)) ?? (await readKeyFile(file)), `${file} does not contain`)
+    return parseSecretsKey(
+      (await createKeyFile(file)) ?? (await readKeyFile(file)),
+      `${file} does not contain`
+    )
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(`${file} can be neither read nor created (${codeOf(error) || String(error)})`)
@@ -35,9 +38,9 @@ export async function readSecretsKey(dataDir: string, envValue: string | undefin
   const file = join(resolve(dataDir), 'secrets-key')
   const stored = envValue || (await readFile(file, 'utf8').catch(() => null))
   if (stored === null) return null
-  return Buffer.from(parseKey(stored, envValue ? 'SECRETS_KEY is not' : `${file} does not contain`)).toString(
-    'hex'
-  )
+  return Buffer.from(
+    parseSecretsKey(stored, envValue ? 'SECRETS_KEY is not' : `${file} does not contain`)
+  ).toString('hex')
 }
 
 /** The row of `settings` with a sealed text, which tells the key of the database from others. */
@@ -60,7 +63,7 @@ export function opensSecretsCheck(hexKey: string, sealed: string | null): boolea
   }
 }
 
-function parseKey(text: string, problem: string): Uint8Array {
+function parseSecretsKey(text: string, problem: string): Uint8Array {
   if (secretsKeyPattern.test(text.trim())) return Buffer.from(text.trim(), 'hex')
   throw new OperatorError(
     `${problem} ${hexDigits} hex digits: restore the previous key (without it, sealed secrets are lost), or ` +

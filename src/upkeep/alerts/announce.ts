@@ -46,9 +46,9 @@ export async function announceAlerts(
         select from settings where name = ${lastMessage}
           and value::timestamptz > clock_timestamp() - ${`${intervalMs} ms`}::interval) as "isDue"`
     if (!state?.isLocked || !state.isDue) return 0
-    const raised = await takeRaised(tx, settleMs)
-    const resolved = await takeResolved(tx)
-    const reminded = await takeReminded(tx, reminderMs)
+    const raised = await dequeueRaised(tx, settleMs)
+    const resolved = await dequeueResolved(tx)
+    const reminded = await dequeueReminders(tx, reminderMs)
     const count = raised.length + resolved.length + reminded.length
     if (count === 0) return 0
     const content: AlertContent = {
@@ -76,7 +76,7 @@ const toListed = (rows: readonly AlertRow[]): ListedAlert[] =>
   rows.map(({ alert, title, body, raisedAtMs }) => ({ alert, title, body, since: formatMinute(raisedAtMs) }))
 
 /** The alerts that no message has announced yet. */
-async function takeRaised(tx: Tx, settleMs: number): Promise<ListedAlert[]> {
+async function dequeueRaised(tx: Tx, settleMs: number): Promise<ListedAlert[]> {
   const rows = await tx<AlertRow[]>`
     with raised as (
       select f.fact, n.title, n.body, f.raised_at
@@ -94,7 +94,7 @@ async function takeRaised(tx: Tx, settleMs: number): Promise<ListedAlert[]> {
 }
 
 /** The announced alerts that are resolved. */
-async function takeResolved(tx: Tx): Promise<ListedAlert[]> {
+async function dequeueResolved(tx: Tx): Promise<ListedAlert[]> {
   const rows = await tx<AlertRow[]>`
     delete from announced_alerts a where not exists (select from open_facts f where f.fact = a.fact)
     returning fact as alert, title, '' as body, (extract(epoch from raised_at) * 1000)::float8 as "raisedAtMs"`
@@ -102,7 +102,7 @@ async function takeResolved(tx: Tx): Promise<ListedAlert[]> {
 }
 
 /** The announced alerts that have been open for a long time since the last message that named them. */
-async function takeReminded(tx: Tx, reminderMs: number): Promise<ListedAlert[]> {
+async function dequeueReminders(tx: Tx, reminderMs: number): Promise<ListedAlert[]> {
   const rows = await tx<AlertRow[]>`
     update announced_alerts a set announced_at = clock_timestamp()
     from open_facts f left join notifications n on n.notification_id = f.notification_id

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 
 import { FetchFault, guardedFetch } from '../../platform/outbound/guarded-fetch.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { readInstallationSettings } from '../../stores/db/installation-settings.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import type { Mailer } from '../../webhooks/deliveries/mailer.ts'
@@ -29,7 +29,7 @@ const keptHours = 24
 const maxRecipients = 50
 
 /** The channels that are configured. */
-export const channelsOf = ({ mail, post }: Pick<SendAlertDeps, 'mail' | 'post'>): AlertChannel[] => [
+export const listChannels = ({ mail, post }: Pick<SendAlertDeps, 'mail' | 'post'>): AlertChannel[] => [
   ...(mail === null ? [] : (['mail'] as const)),
   ...(post === null ? [] : (['url'] as const))
 ]
@@ -42,7 +42,7 @@ export async function sendAlerts(deps: SendAlertDeps, signal: AbortSignal): Prom
   const { sql, log } = deps
   let arrived = 0
   while (!signal.aborted) {
-    const message = await takeMessage(deps)
+    const message = await dequeueMessage(deps)
     if (message === null) break
     try {
       await sendMessage(deps, message, signal)
@@ -50,7 +50,7 @@ export async function sendAlerts(deps: SendAlertDeps, signal: AbortSignal): Prom
       arrived++
     } catch (error) {
       signal.throwIfAborted()
-      const reason = error instanceof FetchFault ? error.message : reasonOf(error)
+      const reason = error instanceof FetchFault ? error.message : describeError(error)
       log.warn({ reason, channel: message.channel }, 'a message about alerts did not arrive; retrying')
     }
   }
@@ -68,13 +68,13 @@ interface Message {
 }
 
 /** Takes the next message, which is due again later unless it is removed. */
-async function takeMessage({ sql, ...deps }: SendAlertDeps): Promise<Message | null> {
+async function dequeueMessage({ sql, ...deps }: SendAlertDeps): Promise<Message | null> {
   const [row] = await sql<Message[]>`
     update alert_messages set attempts = attempts + 1,
       next_attempt_at = clock_timestamp() + least(power(2, attempts), 60) * interval '1 minute'
     where id = (
       select id from alert_messages
-      where next_attempt_at <= clock_timestamp() and channel = any(${channelsOf(deps)}::text[])
+      where next_attempt_at <= clock_timestamp() and channel = any(${listChannels(deps)}::text[])
       order by created_at limit 1 for update skip locked)
     returning id, channel, content, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at`
   return row ?? null

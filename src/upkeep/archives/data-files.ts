@@ -50,7 +50,7 @@ export interface FileToBackUp {
  * Finds the files of stations in DATA_DIR: fallback tracks and intros, and with `media` also songs and recordings,
  * those of local storage locations, and imported songs. Symbolic links are not followed.
  */
-export async function* findFiles(
+export async function* findDataFiles(
   sql: Sql,
   dataDir: string,
   { media }: { readonly media: boolean }
@@ -129,7 +129,7 @@ export async function openFileRestore(sql: Sql, dataDir: string, roots: readonly
   let kept = 0
   return {
     async write({ path, content }: Pick<TarFile, 'path' | 'content'>): Promise<void> {
-      const target = findTarget(path, dataDir, locations)
+      const target = resolveTarget(path, dataDir, locations)
       if (target === null) {
         refused.push(path)
       } else if (target.mayReplace) {
@@ -173,7 +173,7 @@ export function openStationFiles(dataDir: string, stationId: number) {
   }
 }
 
-function findTarget(path: string, dataDir: string, locations: ReadonlyMap<string, string>) {
+function resolveTarget(path: string, dataDir: string, locations: ReadonlyMap<string, string>) {
   const [kind, ...parts] = path.split('/')
   if (parts.length === 0 || parts.some(part => part === '' || part === '.' || part === '..')) return null
   if (kind === 'data')

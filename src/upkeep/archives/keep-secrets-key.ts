@@ -46,7 +46,7 @@ const readText = (file: string) =>
   )
 
 /** Reads a file that `saveKey` wrote. */
-export async function readKeyFile(file: string): Promise<string> {
+export async function readKeptKey(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new OperatorError(`${file} cannot be read (${codeOf(error)})`, { cause: error })
   })

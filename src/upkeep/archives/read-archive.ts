@@ -113,7 +113,7 @@ async function readText({ path, size, content }: TarFile): Promise<string> {
 }
 
 /** Returns the table of an entry `tables/NAME/NUMBER`; null for other files. */
-export function tableOf(path: string): string | null {
+export function parseTableName(path: string): string | null {
   const [folder, table = '', ...rest] = path.split('/')
   return folder === tableFolder && rest.length === 1 ? table : null
 }
@@ -125,7 +125,7 @@ function openCheck() {
   let settingsBytes = 0
   return {
     async add(file: TarFile, kind: BackupHeader['kind']): Promise<void> {
-      const table = tableOf(file.path)
+      const table = parseTableName(file.path)
       if (table !== null) {
         const summary = tables.get(table) ?? openTableSummary(table)
         tables.set(table, summary)

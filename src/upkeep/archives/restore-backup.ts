@@ -3,7 +3,7 @@ import { headerPath, manifestPath } from './contents.ts'
 import { openFileRestore, type RestoredFiles } from './data-files.ts'
 import type { NotEmptyPolicy } from './empty-database.ts'
 import type { ArchiveContents } from './read-archive.ts'
-import { readFiles, tableOf } from './read-archive.ts'
+import { readFiles, parseTableName } from './read-archive.ts'
 import { restoreTables } from './restore-tables.ts'
 import { explainRowFault } from './row-faults.ts'
 
@@ -32,7 +32,7 @@ export async function restoreBackup(
     header,
     async sink => {
       await readFiles(archive, { signal }, async ({ path, content }) => {
-        const table = tableOf(path)
+        const table = parseTableName(path)
         if (table === null) return path === headerPath ? undefined : 'stop'
         for await (const piece of content) await sink(table, piece)
         return undefined
@@ -49,7 +49,7 @@ export async function restoreBackup(
   if (manifest.files.count === 0) return files.result()
   let count = 0
   await readFiles(archive, { signal }, async file => {
-    if (file.path === headerPath || file.path === manifestPath || tableOf(file.path) !== null) return
+    if (file.path === headerPath || file.path === manifestPath || parseTableName(file.path) !== null) return
     await files.write(file)
     onFiles((count += 1))
   })

@@ -27,7 +27,7 @@ export async function writeArchive(
   { signal, onCheck }: WriteOptions,
   fill: (writer: ArchiveWriter) => Promise<readonly string[]>
 ): Promise<ArchiveResult> {
-  await assertIsNew(archive)
+  await assertArchiveIsNew(archive)
   const partial = `${archive}.partial`
   try {
     const unreadable = await writeFile(partial, signal, fill)
@@ -43,7 +43,7 @@ export async function writeArchive(
   }
 }
 
-async function assertIsNew(archive: string): Promise<void> {
+async function assertArchiveIsNew(archive: string): Promise<void> {
   const isThere = await access(archive).then(
     () => true,
     () => false

@@ -1,6 +1,6 @@
 import type { Sql } from '../../stores/db/sql.ts'
 import { type BackupManifest, manifestPath, openFilesSummary } from './contents.ts'
-import { findFiles } from './data-files.ts'
+import { findDataFiles } from './data-files.ts'
 import { dumpTables } from './dump-tables.ts'
 import { type ArchiveResult, writeArchive, type WriteOptions } from './write-archive.ts'
 
@@ -27,7 +27,7 @@ export function writeBackup(
     const summary = openFilesSummary()
     const unreadable: string[] = []
     let files = 0
-    for await (const each of findFiles(sql, dataDir, { media })) {
+    for await (const each of findDataFiles(sql, dataDir, { media })) {
       signal.throwIfAborted()
       summary.begin()
       const size = await writer.addFile(each.path, each.file, chunk => summary.add(chunk))

@@ -1,7 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { findTlsFault } from '../../platform/runtime/tls-faults.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
@@ -41,7 +41,7 @@ export async function checkBaseUrl(baseUrl: string, identifier: string): Promise
     Upgrade: 'websocket',
     'Sec-WebSocket-Version': '13',
     'Sec-WebSocket-Key': 'ZG9jdG9yIGRvY3RvciBkbw=='
-  }).catch((error: unknown) => reasonOf(error))
+  }).catch((error: unknown) => describeError(error))
   if (typeof upgrade === 'string' || upgrade.code !== 101)
     return problem(
       'BASE_URL',
@@ -69,12 +69,12 @@ function toProblem(baseUrl: string, error: unknown): Finding {
   if (tlsFault !== null)
     return problem(
       'BASE_URL',
-      `the certificate of ${baseUrl} ${tlsFault} (${reasonOf(error)})`,
+      `the certificate of ${baseUrl} ${tlsFault} (${describeError(error)})`,
       'correct it in the proxy, or set NODE_EXTRA_CA_CERTS to the file of an authority of your own'
     )
   return problem(
     'BASE_URL',
-    `${baseUrl} does not answer (${reasonOf(error)})`,
+    `${baseUrl} does not answer (${describeError(error)})`,
     'start the server and the proxy, or correct BASE_URL; if it answers elsewhere, this machine cannot reach its own public address'
   )
 }

@@ -8,7 +8,7 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 export async function checkConfiguration(config: CheckedSettings): Promise<readonly Finding[]> {
   const { BASE_URL, TRUSTED_PROXIES, DATABASE_URL, SECRETS_KEY, HLS_ACCESS_LOG, GEO_DATABASE } = config
   const findings: Finding[] = []
-  if (HLS_ACCESS_LOG !== undefined && !(await isReadable(HLS_ACCESS_LOG)))
+  if (HLS_ACCESS_LOG !== undefined && !(await isFileReadable(HLS_ACCESS_LOG)))
     findings.push(
       problem(
         'configuration',
@@ -50,7 +50,7 @@ const findGeoProblem = (file: string) =>
     (error: unknown) => (error instanceof Error ? error.message : String(error))
   )
 
-const isReadable = (file: string) =>
+const isFileReadable = (file: string) =>
   access(file, constants.R_OK).then(
     () => true,
     () => false

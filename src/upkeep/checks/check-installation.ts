@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { findBackupStorageProblem } from '../../library/storage/backup-storage.ts'
 import { fullVersion } from '../../platform/process/program-files.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
-import { reasonOf, toOperatorError } from '../../platform/runtime/store-errors.ts'
+import { describeError, toOperatorError } from '../../platform/runtime/store-errors.ts'
 import { readInstallationSettings } from '../../stores/db/installation-settings.ts'
 import { openSql, type Sql } from '../../stores/db/sql.ts'
 import {
@@ -20,7 +20,7 @@ import { checkDatabase } from './check-postgres.ts'
 import { judgeProcesses } from './check-processes.ts'
 import { checkRedisServer, type RedisCheck } from './check-redis-server.ts'
 import type { CheckedSettings } from './checked-settings.ts'
-import { type Finding, ok, problem, problemOf, skipped, warning } from './finding.ts'
+import { type Finding, ok, problem, toProblem, skipped, warning } from './finding.ts'
 import { type ProcessKind, readProcesses } from './running-processes.ts'
 import { judgeServerSettings, withServerSettings } from './server-settings.ts'
 
@@ -120,7 +120,7 @@ async function checkStores(
     const paths = usable === null ? [] : await readStoragePaths(usable)
     findings.push(await checkDisks([resolve(config.DATA_DIR), ...paths]))
   } catch (error) {
-    findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
+    findings.push(toProblem('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
   }
   return findings
 }
@@ -132,7 +132,7 @@ async function checkBackupStorage(sql: Sql | null, config: CheckedSettings): Pro
     return [
       skipped('backups', `BACKUP_STORAGE ${storage}: the storage location cannot be looked up in Postgres`)
     ]
-  const fault = await findBackupStorageProblem(sql, config).catch((error: unknown) => reasonOf(error))
+  const fault = await findBackupStorageProblem(sql, config).catch((error: unknown) => describeError(error))
   return fault === null
     ? [ok('backups', `BACKUP_STORAGE ${storage} was found`)]
     : [
@@ -168,7 +168,7 @@ async function checkEmbedded(dataDir: string): Promise<readonly Finding[]> {
     return []
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    return [problemOf('Postgres', error, 'see docs/upgrading.md')]
+    return [toProblem('Postgres', error, 'see docs/upgrading.md')]
   }
 }
 

@@ -10,7 +10,7 @@ import { listMigrations } from '../../stores/db/migrate.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 import type { CheckedSettings } from './checked-settings.ts'
-import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
+import { type Finding, ok, problem, toProblem, warning } from './finding.ts'
 
 /** What the checks of the database found. */
 export interface DatabaseCheck {
@@ -26,7 +26,7 @@ export async function checkDatabase(sql: Sql, url: string, config: CheckedSettin
   try {
     await checkPostgres(url, postgresPlace(config))
   } catch (error) {
-    const finding = problemOf('Postgres', error, 'start Postgres, or correct DATABASE_URL')
+    const finding = toProblem('Postgres', error, 'start Postgres, or correct DATABASE_URL')
     return { findings: [finding], responses: false, hasSchema: false }
   }
   const findings: Finding[] = []
@@ -44,7 +44,7 @@ export async function checkDatabase(sql: Sql, url: string, config: CheckedSettin
     )
     return { findings, responses: true, hasSchema: true }
   } catch (error) {
-    findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
+    findings.push(toProblem('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
     return { findings, responses: true, hasSchema: false }
   }
 }

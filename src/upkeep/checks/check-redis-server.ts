@@ -1,11 +1,11 @@
 import { Cluster } from 'ioredis'
 
 import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { isDeniedByRedis, needsNewConnection, reasonOf } from '../../platform/runtime/store-errors.ts'
+import { isDeniedByRedis, needsNewConnection, describeError } from '../../platform/runtime/store-errors.ts'
 import { checkRedis } from '../../stores/redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../../stores/redis/connection.ts'
 import { probeWrites } from '../../stores/redis/shard-commands.ts'
-import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
+import { type Finding, ok, problem, toProblem, warning } from './finding.ts'
 
 const connectMs = 10_000
 const fullShare = 0.9
@@ -29,7 +29,7 @@ export async function checkRedisServer(
     await withDeadline(connectMs, 'connecting to Redis', () => client.connect())
     return await readServers(client)
   } catch (error) {
-    return { findings: [problemOf('Redis', error, 'start Redis, or correct REDIS_URL')], time: null }
+    return { findings: [toProblem('Redis', error, 'start Redis, or correct REDIS_URL')], time: null }
   } finally {
     redis?.disconnect()
   }
@@ -68,7 +68,7 @@ function judge(infos: readonly string[], masters: number, refusal: unknown): rea
   const name = masters > 1 ? `version ${version}, ${masters} masters` : `version ${version}`
   const findings: Finding[] = []
   if (refusal !== null)
-    findings.push(problem('Redis', `${name}, refuses writes (${reasonOf(refusal)})`, adviceFor(refusal)))
+    findings.push(problem('Redis', `${name}, refuses writes (${describeError(refusal)})`, adviceFor(refusal)))
   const policy = valuesOf('maxmemory_policy').find(each => each !== '' && each !== 'noeviction')
   if (policy !== undefined)
     findings.push(

@@ -1,5 +1,5 @@
 import { AdvisedError } from '../../platform/runtime/errors.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 
 /** The result of one check. */
 export interface Finding {
@@ -30,10 +30,10 @@ export const problem = (check: string, message: string, advice: string): Finding
 })
 
 /** The problem of an error. `advice` is for an error that has none. */
-export const problemOf = (check: string, error: unknown, advice: string): Finding =>
+export const toProblem = (check: string, error: unknown, advice: string): Finding =>
   error instanceof AdvisedError
     ? problem(check, error.problem, error.advice)
-    : problem(check, reasonOf(error), advice)
+    : problem(check, describeError(error), advice)
 
 const marks: Readonly<Record<Finding['status'], string>> = {
   ok: 'ok     ',

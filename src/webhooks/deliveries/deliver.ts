@@ -7,12 +7,12 @@ import { attemptDuration, attempts } from '../../platform/metrics/webhooks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { type FairSemaphore, openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
-import { reasonOf } from '../../platform/runtime/store-errors.ts'
+import { describeError } from '../../platform/runtime/store-errors.ts'
 import { traced } from '../../platform/tracing/tracing.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import type { Sealer } from '../config.ts'
 import { renderEventNowPlaying } from '../format/now-playing-body.ts'
-import { hookTypeOf } from '../types/hook-types.ts'
+import { getHookType } from '../types/hook-types.ts'
 import { noContent } from '../types/sending.ts'
 import {
   cancelDeliveries,
@@ -96,7 +96,7 @@ async function deliverNext(
     await cancelDeliveries(sql, hook.id, nowMs)
     return { nextCheckMs: null }
   }
-  const policy = hookTypeOf(hook.type).retryPolicy
+  const policy = getHookType(hook.type).retryPolicy
   const next = nextDelivery(hook.pending, { ...hook, policy }, nowMs)
   await endDeliveries(sql, next, nowMs)
   if (!next.send) return { nextCheckMs: next.nextCheckMs }
@@ -139,7 +139,7 @@ function renderOrExplain(
     return render()
   } catch (error) {
     stationFaults.note('webhooks', stationId, error, id)
-    return { sending: noContent(`The event cannot be rendered: ${reasonOf(error)}.`), secrets: [] }
+    return { sending: noContent(`The event cannot be rendered: ${describeError(error)}.`), secrets: [] }
   }
 }
 

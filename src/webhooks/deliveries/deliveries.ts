@@ -4,7 +4,7 @@ import { raiseAlert } from '../../stores/db/notifications.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { type LeasedHook, leasedColumns, selectLeased } from './leases.ts'
 import type { NextDelivery } from './next-delivery.ts'
-import { type AttemptResult, type DeliveryOutcome, type HookHealth, outcomeOf } from './outcome.ts'
+import { type AttemptResult, type DeliveryOutcome, type FailureState, computeOutcome } from './outcome.ts'
 
 /** Ends deliveries that will not be made, and adds their triggers to the one that is sent for them. */
 export async function endDeliveries(
@@ -67,7 +67,7 @@ const attemptWrites = (
   sql: Sql | Tx,
   webhookId: number,
   { deliveryId, attempt, result }: FinishedAttempt,
-  { state, nextAttemptMs, health }: DeliveryOutcome,
+  { state, nextAttemptMs, failureState: health }: DeliveryOutcome,
   alsoSet = sql``
 ) => sql`
   hook as (
@@ -119,12 +119,12 @@ export async function recordFailure(
 ): Promise<boolean> {
   const { deliveryId, attempt, result } = finished
   return sql.begin(async tx => {
-    const [before] = await tx<(HookHealth & { isEnabled: boolean })[]>`
+    const [before] = await tx<(FailureState & { isEnabled: boolean })[]>`
       select is_enabled as "isEnabled", consecutive_failures as failures, failing_since_ms as "failingSinceMs", pauses,
         paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs"
       from webhooks where id = ${hook.id} for no key update`
     if (!before) return false
-    const outcome = outcomeOf(result, attempt, before, random)
+    const outcome = computeOutcome(result, attempt, before, random)
     const isDisabled = before.isEnabled && outcome.disabled !== null
     const disable = isDisabled ? tx`, is_auto_disabled = true, is_enabled = false` : tx``
     await tx`with ${attemptWrites(tx, hook.id, { deliveryId, attempt, result }, outcome, disable)} select`

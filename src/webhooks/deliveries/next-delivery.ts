@@ -13,7 +13,7 @@ export interface PendingDelivery {
 }
 
 /** The state of a web hook that decides what is sent next. */
-export interface HookState {
+export interface SendLimits {
   readonly policy: RetryPolicy
   readonly rateLimitMs: number
   /** When the last successful delivery began; 0: none. */
@@ -46,7 +46,7 @@ export interface NextDelivery {
  */
 export function nextDelivery(
   pending: readonly PendingDelivery[],
-  state: HookState,
+  state: SendLimits,
   nowMs: number
 ): NextDelivery {
   const ended = findStale(pending, state.policy, nowMs)
@@ -79,7 +79,7 @@ function findStale(pending: readonly PendingDelivery[], policy: RetryPolicy, now
 }
 
 /** When each delivery may be sent. In one pass, because there may be 100,000. */
-function dueTimes(pending: readonly PendingDelivery[], { rateLimitMs, lastSentMs }: HookState): number[] {
+function dueTimes(pending: readonly PendingDelivery[], { rateLimitMs, lastSentMs }: SendLimits): number[] {
   let earliestPlacementMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
   return pending.map(({ isAgain, attempts, nextAttemptMs }) => {
     if (isAgain) return nextAttemptMs

@@ -20,7 +20,7 @@ export interface AttemptResult {
 }
 
 /** The recent deliveries of a web hook. Times are Unix milliseconds. */
-export interface HookHealth {
+export interface FailureState {
   readonly failures: number
   readonly failingSinceMs: number | null
   /** How often in a row the circuit breaker opened, and until when it is open. */
@@ -34,7 +34,7 @@ export interface DeliveryOutcome {
   readonly state: 'pending' | 'delivered' | 'failed'
   /** null if the delivery has ended. */
   readonly nextAttemptMs: number | null
-  readonly health: HookHealth
+  readonly failureState: FailureState
   /** Why the web hook is disabled, for operators; null if it is not. */
   readonly disabled: string | null
 }
@@ -61,10 +61,10 @@ const failingToDisableMs = 120 * hour
  * row pause the web hook for a minute; then one delivery is tried, and each failure doubles the pause up to an
  * hour. An answer 410, 100 failures in a row, or five days without success disable it.
  */
-export function outcomeOf(
+export function computeOutcome(
   result: AttemptResult,
   attempts: number,
-  before: HookHealth,
+  before: FailureState,
   random: number
 ): DeliveryOutcome {
   const { startedAtMs, durationMs, status, fault } = result
@@ -84,16 +84,21 @@ export function outcomeOf(
   const disabled = reasonToDisable(status, failures, endedAtMs - failingSinceMs)
   const delayMs = delaysMs[attempts - 1]
   if (disabled !== null || delayMs === undefined)
-    return { state: 'failed', nextAttemptMs: null, health, disabled }
+    return { state: 'failed', nextAttemptMs: null, failureState: health, disabled }
   const jittered = Math.round(delayMs * (1 - jitter + 2 * jitter * random))
   const requestedMs = Math.min(result.retryAfterMs ?? 0, maxRetryAfterMs)
-  return { state: 'pending', nextAttemptMs: endedAtMs + Math.max(jittered, requestedMs), health, disabled }
+  return {
+    state: 'pending',
+    nextAttemptMs: endedAtMs + Math.max(jittered, requestedMs),
+    failureState: health,
+    disabled
+  }
 }
 
 /** The outcome of an attempt that arrived; it does not depend on those before. */
 export function deliveredOutcome(startedAtMs: number): DeliveryOutcome {
   const health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: startedAtMs }
-  return { state: 'delivered', nextAttemptMs: null, health, disabled: null }
+  return { state: 'delivered', nextAttemptMs: null, failureState: health, disabled: null }
 }
 
 function reasonToDisable(status: number, failures: number, failingMs: number): string | null {

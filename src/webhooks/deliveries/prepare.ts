@@ -1,6 +1,6 @@
 import { formerSecretPurpose, type HookConfig, openedConfig, type Sealer, secretsIn } from '../config.ts'
 import type { HookEvent } from '../event.ts'
-import { hookTypeOf } from '../types/hook-types.ts'
+import { getHookType } from '../types/hook-types.ts'
 import { noContent, type DeliveryContent } from '../types/sending.ts'
 
 /** The part of a web hook that decides what it sends. */
@@ -19,7 +19,7 @@ export function renderDelivery(
   event: HookEvent,
   nowMs: number
 ): { sending: DeliveryContent; secrets: readonly string[] } {
-  const type = hookTypeOf(hook.type)
+  const type = getHookType(hook.type)
   const isFormerSigning = hook.formerSecret !== null && hook.formerSecretUntilMs > nowMs
   let config: ReturnType<typeof openedConfig>
   let formerSecrets: string[]

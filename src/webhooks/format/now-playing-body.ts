@@ -15,9 +15,9 @@ const reductions: readonly Reduction[] = [
   body => ({ ...body, now_playing: changeSong(body.now_playing, { lyrics: '' }) }),
   body => changeNext(body, { custom_fields: {} }),
   body => ({ ...body, now_playing: changeSong(body.now_playing, { custom_fields: {} }) }),
-  body => changeStation(body, { description: '' }),
-  (body, excess) => changeStation(body, { remotes: shorten(body.station.remotes, excess) }),
-  (body, excess) => changeStation(body, { mounts: shorten(body.station.mounts, excess) }),
+  body => withStation(body, { description: '' }),
+  (body, excess) => withStation(body, { remotes: shorten(body.station.remotes, excess) }),
+  (body, excess) => withStation(body, { mounts: shorten(body.station.mounts, excess) }),
   body => ({ ...body, playing_next: null })
 ]
 
@@ -51,7 +51,7 @@ function changeSong<Item extends { readonly song: object }>(item: Item, change: 
   return { ...item, song: { ...item.song, ...change } }
 }
 
-function changeStation(body: EventNowPlaying, change: Partial<EventNowPlaying['station']>): EventNowPlaying {
+function withStation(body: EventNowPlaying, change: Partial<EventNowPlaying['station']>): EventNowPlaying {
   return { ...body, station: { ...body.station, ...change } }
 }
 

@@ -6,7 +6,7 @@ import { parseUrl } from '../../platform/outbound/networks.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { truncateWithin } from '../format/truncate.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { messageFields, noPostReason, postsOf } from './message-set.ts'
+import { messageFields, noPostReason, renderPosts } from './message-set.ts'
 import { jsonPost, noContent } from './sending.ts'
 import { visibleAscii, credential, identifier } from './settings.ts'
 
@@ -35,7 +35,7 @@ export const bluesky = hookType({
     const account = handle.replace(/^@/, '')
     const render = (words: string) =>
       truncateWithin(fillTemplate(words, event.nowPlaying, plainTextFormat, longest.bytes), longest)
-    const posts = postsOf(event, settings, render)
+    const posts = renderPosts(event, settings, render)
     if (posts.length === 0) return noContent(noPostReason)
     const createdAt = new Date(event.happenedAt * 1000).toISOString()
     return {

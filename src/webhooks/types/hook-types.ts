@@ -37,7 +37,7 @@ export const hookTypeNames: readonly [string, ...string[]] = [first.name, ...oth
 const byName = new Map(hookTypes.map(type => [type.name, type]))
 
 /** Returns the type of a stored web hook. Throws if it is unknown. */
-export function hookTypeOf(name: string): HookType {
+export function getHookType(name: string): HookType {
   const type = byName.get(name)
   if (!type) throw new Error(`unknown web hook type ${name}`)
   return type

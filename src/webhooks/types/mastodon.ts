@@ -1,7 +1,7 @@
 import { choice } from '../../model/fields/field.ts'
 import { fillTemplate, socialTextFormat } from '../format/template.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { messageFields, noPostReason, postsOf } from './message-set.ts'
+import { messageFields, noPostReason, renderPosts } from './message-set.ts'
 import { jsonPost, noContent, httpContent, urlBelow } from './sending.ts'
 import { address, headerCredential } from './settings.ts'
 
@@ -26,7 +26,7 @@ export const mastodon = hookType({
   urls: ['instance_url'],
   send(event, settings) {
     const { instance_url: instance, access_token: token, visibility } = settings
-    const posts = postsOf(event, settings, words =>
+    const posts = renderPosts(event, settings, words =>
       fillTemplate(words, event.nowPlaying, socialTextFormat, longest)
     )
     if (posts.length === 0) return noContent(noPostReason)

@@ -17,11 +17,11 @@ export const messageFields = {
   message_station_online: message('station_online')
 }
 
-/** The reason to send nothing if `postsOf` returns no posts. */
+/** The reason to send nothing if `renderPosts` returns no posts. */
 export const noPostReason = 'The event has no template, its text is empty, or its song has ended.'
 
 /** The posts on an event, one per trigger with a template; ids are the same in every attempt. */
-export function postsOf(
+export function renderPosts(
   { id, triggers, nowPlaying }: HookEvent,
   settings: ValuesOf<typeof messageFields>,
   fill: (template: string) => string

@@ -2,7 +2,7 @@ import {
   trimPast,
   extendPast,
   type CachedPast,
-  pastOf,
+  composePast,
   lookBackMs
 } from '../../../src/engine/queue/library-past.ts'
 import { nextStartMs } from '../../../src/model/autodj/durations.ts'
@@ -66,7 +66,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   function seen(): Library {
     trimPast(kept, nowMs - lookBackMs(library.rules, library.playlists))
     const waiting = requests.filter(({ state }) => state === 'pending' || state === 'queued')
-    return { ...library, past: pastOf(kept, removed), requests: waiting }
+    return { ...library, past: composePast(kept, removed), requests: waiting }
   }
 
   function plan(

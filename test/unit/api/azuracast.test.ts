@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
 import { artVersion } from '../../../src/api/azuracast/records/library/art-version.ts'
-import { shortNameOf } from '../../../src/api/azuracast/records/library/playlist.ts'
+import { deriveShortName } from '../../../src/api/azuracast/records/library/playlist.ts'
 import { broadcast } from '../../../src/api/azuracast/records/people/broadcast.ts'
 import { role } from '../../../src/api/azuracast/records/people/role.ts'
 import { bestAndWorst } from '../../../src/api/azuracast/records/reports/best-and-worst.ts'
@@ -188,7 +188,7 @@ test.for([
   ['90', 'playlist_90'],
   ['音楽', '音楽']
 ] as const)('the short name of "%s" is "%s"', ([name, short]) => {
-  expect(shortNameOf(name)).toBe(short)
+  expect(deriveShortName(name)).toBe(short)
 })
 
 test('songs of reports have their custom fields by name, and a text with the album', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { renderCharts } from '../../../src/api/dashboard/charts.ts'
+import { renderDashboardCharts } from '../../../src/api/dashboard/charts.ts'
 
 const stations = [
   { id: 1, name: 'One' },
@@ -14,7 +14,7 @@ const rows = [
 ]
 
 test('charts have a series for each station with counts, and the sum of all', () => {
-  const { average, unique } = renderCharts(stations, rows, true)
+  const { average, unique } = renderDashboardCharts(stations, rows, true)
   expect(average.metrics.map(({ label, data }) => [label, data])).toEqual([
     [
       'All Stations',
@@ -39,7 +39,7 @@ test('charts have a series for each station with counts, and the sum of all', ()
 })
 
 test('without the permission for all stations there is no sum', () => {
-  expect(renderCharts(stations, rows, false).average.metrics.map(({ label }) => label)).toEqual([
+  expect(renderDashboardCharts(stations, rows, false).average.metrics.map(({ label }) => label)).toEqual([
     'One',
     'Two'
   ])

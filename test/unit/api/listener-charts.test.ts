@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type HourCounts, renderCharts } from '../../../src/api/reports/listener-charts.ts'
+import { type HourCounts, renderListenerCharts } from '../../../src/api/reports/listener-charts.ts'
 import { openZone } from '../../../src/model/autodj/zone.ts'
 
 const berlin = openZone('Europe/Berlin')
@@ -19,7 +19,7 @@ test('the listeners of hours are averaged by day, weekday and hour of the statio
     count('2026-07-07T23:00:00Z', 600, 30),
     count('2026-07-14T22:00:00Z', 1_200)
   ]
-  const { daily, day_of_week: week, hourly } = renderCharts('average', berlin, hours)
+  const { daily, day_of_week: week, hourly } = renderListenerCharts('average', berlin, hours)
   expect(daily.metrics[0]?.data).toEqual([
     { x: Date.parse('2026-07-07T22:00:00Z'), y: 13.33 },
     { x: Date.parse('2026-07-14T22:00:00Z'), y: 20 }
@@ -28,7 +28,9 @@ test('the listeners of hours are averaged by day, weekday and hour of the statio
   for (const name of ['all', 'day2'])
     expect(hourly[name]?.metrics[0]?.data).toEqual([15, 20, ...Array.from({ length: 22 }, () => 0)])
   expect(hourly['day3']?.metrics[0]?.data).toEqual(Array.from({ length: 24 }, () => 0))
-  expect(renderCharts('unique', berlin, hours).hourly['all']?.metrics[0]?.data.slice(0, 2)).toEqual([20, 10])
+  expect(renderListenerCharts('unique', berlin, hours).hourly['all']?.metrics[0]?.data.slice(0, 2)).toEqual([
+    20, 10
+  ])
 })
 
 test('the charts of three years are rendered in linear time', () => {
@@ -40,7 +42,7 @@ test('the charts of three years are rendered in linear time', () => {
     unique: 1
   }))
   const startedMs = performance.now()
-  expect(renderCharts('average', berlin, hours).daily.metrics[0]?.data).toHaveLength(1_096)
+  expect(renderListenerCharts('average', berlin, hours).daily.metrics[0]?.data).toHaveLength(1_096)
   // It was ten times as long when each day went through all hours.
   expect(performance.now() - startedMs).toBeLessThan(1_500)
 })

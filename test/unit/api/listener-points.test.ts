@@ -5,7 +5,7 @@ import {
   type StepCounts,
   maxPoints,
   computePoints,
-  computeSpan
+  computeRange
 } from '../../../src/api/stations/listener-series.ts'
 
 const minuteMs = 60_000
@@ -20,13 +20,13 @@ test.for<[what: string, minutes: number, stepMinutes: number]>([
   ['ten years', 5_256_000, 3 * 1_440],
   ['nothing', 0, 1]
 ])('%s (%i minutes) has a step of %i minutes', ([, minutes, stepMinutes]) => {
-  expect(computeSpan(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
+  expect(computeRange(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
 })
 
 test('a step that needs too many points is refused with the shortest allowed step', () => {
   const endMs = 3_000 * minuteMs - 1
-  expect(() => computeSpan(0, endMs, 60)).toThrow('step must be at least 120')
-  expect(computeSpan(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
+  expect(() => computeRange(0, endMs, 60)).toThrow('step must be at least 120')
+  expect(computeRange(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
 })
 
 test('a minute without a change keeps the previous count', () => {
@@ -42,7 +42,7 @@ test('a minute without a change keeps the previous count', () => {
 })
 
 test('a span that ends before it begins has no points', () => {
-  expect(computePoints(computeSpan(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual([])
+  expect(computePoints(computeRange(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual([])
 })
 
 test('points never exceed the limit, and cover the span', () => {
@@ -50,7 +50,7 @@ test('points never exceed the limit, and cover the span', () => {
   fc.assert(
     fc.property(second, second, (one, other) => {
       const [start, end] = [Math.min(one, other) * 1_000, Math.max(one, other) * 1_000]
-      const span = computeSpan(start, end, null)
+      const span = computeRange(start, end, null)
       const points = computePoints(span, { total: 0, unique: 0 }, [])
       expect(points.length).toBeLessThanOrEqual(maxPoints)
       expect(points[0]?.at).toBe(Math.floor(start / minuteMs) * 60)

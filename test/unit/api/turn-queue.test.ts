@@ -63,7 +63,7 @@ function simulate({ seed, lead, next }: Attack, own = ownAddress): number | null
     for (const attempt of inQueue.filter(({ sinceMs }) => nowMs - sinceMs >= waitMs))
       if (queue.leave(attempt)) turnAway(attempt, 1_000)
     inQueue = inQueue.filter(({ sinceMs }) => nowMs - sinceMs < waitMs)
-    if (nowMs % turnMs === 0 && queue.takeFirst(account)?.groups.at(-1) === own) return nowMs / 1_000 - lead
+    if (nowMs % turnMs === 0 && queue.dequeue(account)?.groups.at(-1) === own) return nowMs / 1_000 - lead
   }
   return null
 }
@@ -150,10 +150,10 @@ describe('the line', () => {
     queue.join(attemptOf('198.51.100.1'))
     nowMs = 120_000
     queue.join(attemptOf('192.0.2.1'))
-    expect(queue.takeFirst(account)?.groups.at(-1)).toBe('192.0.2.1')
+    expect(queue.dequeue(account)?.groups.at(-1)).toBe('192.0.2.1')
     // It has had its turn.
     queue.join(attemptOf('192.0.2.1'))
-    expect(queue.takeFirst(account)?.groups.at(-1)).toBe('198.51.100.1')
+    expect(queue.dequeue(account)?.groups.at(-1)).toBe('198.51.100.1')
   })
 
   test('forgets a place five minutes after the last attempt', () => {
@@ -166,15 +166,15 @@ describe('the line', () => {
     queue.join(attemptOf('198.51.100.1'))
     nowMs = 301_000
     queue.join(attemptOf('192.0.2.1'))
-    expect(queue.takeFirst(account)?.groups.at(-1)).toBe('198.51.100.1')
+    expect(queue.dequeue(account)?.groups.at(-1)).toBe('198.51.100.1')
   })
 
   test('is one of each account, and is empty in the end', () => {
     const queue = openTurnQueue<Attempt>()
     queue.join(attemptOf('192.0.2.1'))
-    expect(queue.takeFirst('other@example.com')).toBeNull()
+    expect(queue.dequeue('other@example.com')).toBeNull()
     expect(queue.isWaiting(account)).toBe(true)
-    queue.takeFirst(account)
-    expect([queue.isWaiting(account), queue.takeFirst(account)]).toEqual([false, null])
+    queue.dequeue(account)
+    expect([queue.isWaiting(account), queue.dequeue(account)]).toEqual([false, null])
   })
 })

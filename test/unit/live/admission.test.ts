@@ -1,11 +1,11 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openAdmission } from '../../../src/live/admission.ts'
+import { openConnectionAdmission } from '../../../src/live/admission.ts'
 import type { ConnectionOwner } from '../../../src/live/session.ts'
 
 test('connections are limited per address and in total', () => {
-  const admission = openAdmission({ total: 5, perAddress: 3 })
+  const admission = openConnectionAdmission({ total: 5, perAddress: 3 })
   const from = (address: string) => admission.enter(address)
   expect([1, 2, 3, 4].map(() => typeof from('192.0.2.1'))).toEqual(['object', 'object', 'object', 'string'])
   expect(from('192.0.2.1')).toBe('address')
@@ -16,7 +16,7 @@ test('connections are limited per address and in total', () => {
 })
 
 test('addresses of one IPv6 /64 share a limit', () => {
-  const admission = openAdmission({ total: 9, perAddress: 1 })
+  const admission = openConnectionAdmission({ total: 9, perAddress: 1 })
   expect(admission.enter('2001:db8:0:7::1')).toMatchObject({ connections: 1 })
   expect(admission.enter('2001:0db8:0000:0007:ffff:0000:0000:0002')).toBe('address')
   expect(admission.enter('2001:db8:0:8::1')).toMatchObject({ connections: 1 })
@@ -25,7 +25,7 @@ test('addresses of one IPv6 /64 share a limit', () => {
 test('connections are released in any order', () => {
   assert(
     property(array(constantFrom('a', 'b', 'c', 'leave')), steps => {
-      const admission = openAdmission({ total: 4, perAddress: 2 })
+      const admission = openConnectionAdmission({ total: 4, perAddress: 2 })
       const connected: ConnectionOwner[] = []
       for (const step of steps) {
         const owner = step === 'leave' ? connected.shift() : admission.enter(step)

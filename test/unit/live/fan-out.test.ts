@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 
 import { openFanOut } from '../../../src/live/fan-out.ts'
-import { type Channel, openSession, type Subscription, type Transport } from '../../../src/live/session.ts'
+import {
+  type Channel,
+  openLiveSession,
+  type Subscription,
+  type Transport
+} from '../../../src/live/session.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const silent: Transport = {
@@ -32,7 +37,7 @@ function aChannel(subscribers: number): Channel {
 }
 
 function aSubscription(channel: Channel, joinedAt: number): Subscription {
-  const session = openSession(silent, client, 0)
+  const session = openLiveSession(silent, client, 0)
   return {
     session,
     channel,

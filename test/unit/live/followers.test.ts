@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
 import { openFollowers } from '../../../src/live/followers.ts'
-import { openSession } from '../../../src/live/session.ts'
+import { openLiveSession } from '../../../src/live/session.ts'
 
 const aSession = (name: 'websocket' | 'sse' = 'websocket') =>
-  openSession(
+  openLiveSession(
     { name, send: () => true, ping: () => {}, waitingBytes: () => 0, close: () => {}, cork: run => run() },
     { key: '', delayMs: 0, owner: { name: 'a', connections: 1 } },
     0
@@ -23,16 +23,16 @@ test('sessions and long polls are counted once for each station, by transport', 
   followers.follow(other, [1])
   expect(followers.alsoFollow(one, 1)).toBe(true)
   const endPoll = followers.admitLongPoll(1)
-  expect(followers.takeChanges()).toEqual(
+  expect(followers.drainChanges()).toEqual(
     new Map([
       [1, counts(1, 1, 1)],
       [2, counts(1)]
     ])
   )
-  expect(followers.takeChanges()).toEqual(new Map())
+  expect(followers.drainChanges()).toEqual(new Map())
   followers.follow(one, [1])
   endPoll?.()
-  expect(followers.takeChanges()).toEqual(
+  expect(followers.drainChanges()).toEqual(
     new Map([
       [2, null],
       [1, counts(1, 1)]

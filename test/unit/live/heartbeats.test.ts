@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { openChannels } from '../../../src/live/channels.ts'
 import { openHeartbeats } from '../../../src/live/heartbeats.ts'
-import { openSession, type Session, type Transport } from '../../../src/live/session.ts'
+import { openLiveSession, type LiveSession, type Transport } from '../../../src/live/session.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const client = { key: '', delayMs: 0, owner: { name: '', connections: 1 } }
@@ -16,10 +16,10 @@ const transportOf = (ping: () => void): Transport => ({
   cork: action => action()
 })
 
-function openSessions(count: number, ping: (index: number) => void): Set<Session> {
+function openSessions(count: number, ping: (index: number) => void): Set<LiveSession> {
   return new Set(
     Array.from({ length: count }, (_, index) => {
-      const session = openSession(
+      const session = openLiveSession(
         transportOf(() => ping(index)),
         client,
         0
@@ -30,7 +30,7 @@ function openSessions(count: number, ping: (index: number) => void): Set<Session
   )
 }
 
-function beat(sessions: Set<Session>, failed: Session[] = []) {
+function beat(sessions: Set<LiveSession>, failed: LiveSession[] = []) {
   return openHeartbeats({
     sessions,
     channels: openChannels(() => {}),
@@ -71,7 +71,7 @@ test('a session that fails does not prevent the pings of the others', async () =
     if (index === 0) throw new Error('broken')
     pinged.push(index)
   })
-  const failed: Session[] = []
+  const failed: LiveSession[] = []
   const heartbeats = beat(sessions, failed)
   await waitFor(() => pinged.length === 2, soon)
   heartbeats.close()

@@ -11,14 +11,14 @@ import {
   redactConfig,
   addGenerated
 } from '../../../src/webhooks/config.ts'
-import { hookTypeNames, hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
+import { hookTypeNames, getHookType, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
 
 const secrets = openSecrets(new Uint8Array(32))
 type Values = Readonly<Record<string, NamedChange['value']>>
 const listed = (values: Values): NamedChange[] =>
   Object.entries(values).map(([key, value]) => ({ key, value }))
 const settle = (type: string, values: Values, stored: HookConfig = []) =>
-  mergeConfig(hookTypeOf(type), listed(values), stored, secrets)
+  mergeConfig(getHookType(type), listed(values), stored, secrets)
 const codes = (type: string, values: Values, stored: HookConfig = []) =>
   settle(type, values, stored).problems.map(({ field, code }) => `${field} ${code}`)
 const opened = (config: HookConfig) =>
@@ -265,7 +265,7 @@ test('the table has every type that delivers, and each of its settings', () => {
   expect(cases.map(({ type }) => type)).toEqual(delivering.map(({ name }) => name))
   for (const { type, minimal, rest } of cases) {
     const keys = [...Object.keys(minimal), ...Object.keys(rest), 'rate_limit']
-    expect(keys.toSorted()).toEqual(Object.keys(hookTypeOf(type).settings).toSorted())
+    expect(keys.toSorted()).toEqual(Object.keys(getHookType(type).settings).toSorted())
   }
   expect(hookTypeNames).toHaveLength(15)
 })
@@ -279,12 +279,12 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
       const { config, problems } = settle(type, values)
       expect(problems).toEqual([])
       expect(opened(config)).toEqual(values)
-      expect(openedConfig(hookTypeOf(type), config, secrets)).toEqual(values)
+      expect(openedConfig(getHookType(type), config, secrets)).toEqual(values)
       const shown = listed(values).map(({ key, value }) => ({
         key,
         value: secret.includes(key) ? '' : value
       }))
-      expect(redactConfig(hookTypeOf(type), config, true)).toEqual(shown)
+      expect(redactConfig(getHookType(type), config, true)).toEqual(shown)
       const sealed = config.filter(({ value }) => String(value).startsWith('v1.')).map(({ key }) => key)
       expect(sealed.toSorted()).toEqual(secret.filter(key => Object.hasOwn(values, key)).toSorted())
     }
@@ -316,7 +316,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that is sent back as it was read changes nothing, sealed texts included', () => {
     const { config } = settle(type, full)
     const back = Object.fromEntries(
-      redactConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
+      redactConfig(getHookType(type), config, true).map(({ key, value }) => [key, value])
     )
     expect(settle(type, back, config)).toEqual({ config, problems: [] })
     expect(settle(type, full, config)).toEqual({ config, problems: [] })
@@ -336,13 +336,13 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
 
   test('that is empty makes the web hook a draft', () => {
     const { config, problems } = settle(type, {}, settle(type, full).config)
-    expect([isDraft(hookTypeOf(type), config), problems]).toEqual([true, []])
-    expect(redactConfig(hookTypeOf(type), config, true)).toEqual([])
+    expect([isDraft(getHookType(type), config), problems]).toEqual([true, []])
+    expect(redactConfig(getHookType(type), config, true)).toEqual([])
   })
 
   test('may have the triggers that its type supports', () => {
-    expect(hookTypeOf(type).triggers).toHaveLength(each.triggers)
-    expect(hookTypeOf(type).triggers).toContain('song_changed')
+    expect(getHookType(type).triggers).toHaveLength(each.triggers)
+    expect(getHookType(type).triggers).toContain('song_changed')
   })
 })
 
@@ -359,7 +359,7 @@ test('a damaged sealed text cannot be opened, and can be replaced', () => {
   const stored = Object.entries({ webhook_url: url, basic_auth_password: 'v1.damaged' }).map(
     ([key, value]) => ({ key, value })
   )
-  expect(() => openedConfig(hookTypeOf('generic'), stored, secrets)).toThrow('not a sealed secret')
+  expect(() => openedConfig(getHookType('generic'), stored, secrets)).toThrow('not a sealed secret')
   const { config } = settle('generic', { webhook_url: url, basic_auth_password: 'word' }, stored)
   expect(opened(config)).toEqual({ webhook_url: url, basic_auth_password: 'word' })
 })
@@ -380,7 +380,7 @@ test('numbers and flags may be sent as text', () => {
 })
 
 describe('a signing secret', () => {
-  const type = hookTypeOf('generic')
+  const type = getHookType('generic')
 
   test('is generated if absent, and returned in clear once', () => {
     const { config, generated } = addGenerated(type, settle('generic', { webhook_url: url }).config, secrets)
@@ -389,7 +389,7 @@ describe('a signing secret', () => {
     expect(generated).toEqual([{ key: 'signing_secret', value }])
     expect(JSON.stringify(config)).not.toContain(value)
     expect(addGenerated(type, config, secrets)).toEqual({ config, generated: [] })
-    expect(addGenerated(hookTypeOf('discord'), [], secrets)).toEqual({ config: [], generated: [] })
+    expect(addGenerated(getHookType('discord'), [], secrets)).toEqual({ config: [], generated: [] })
   })
 
   test('of a draft does not count as a config, and stays when the web hook becomes a draft again', () => {
@@ -423,7 +423,7 @@ describe('a retired type', () => {
     }
     const { config, problems } = settle('twitter', sent)
     expect([opened(config), problems]).toEqual([sent, []])
-    expect(redactConfig(hookTypeOf('twitter'), config, true)).toEqual(
+    expect(redactConfig(getHookType('twitter'), config, true)).toEqual(
       listed({ ...sent, consumer_secret: '', token_secret: '' })
     )
     expect(codes('google_analytics', { tracking_id: 'UA-1' })).toEqual([])
@@ -433,7 +433,7 @@ describe('a retired type', () => {
 })
 
 test('any value is either refused, or its stored form is accepted again', () => {
-  const keys = Object.keys(hookTypeOf('generic').settings)
+  const keys = Object.keys(getHookType('generic').settings)
   assert(
     property(string(), string(), (key, value) => {
       for (const name of [key, ...keys]) {

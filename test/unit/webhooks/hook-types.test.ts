@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { triggers } from '../../../src/model/station/triggers.ts'
-import { hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
+import { getHookType, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
 import type { DeliveryContent } from '../../../src/webhooks/types/sending.ts'
 import { aStation } from '../../support/builders.ts'
 import { aPlayingStation, nowPlayingOf, sendingOf, hostileText } from '../../support/hook-events.ts'
@@ -38,7 +38,7 @@ const configOf = (type: string) => configs[type] ?? {}
 
 /** The same with a secret in each secret setting and in the queries of its addresses. */
 function secretConfigOf(type: string, secret: string) {
-  const { settings, urls } = hookTypeOf(type)
+  const { settings, urls } = getHookType(type)
   const config: Record<string, unknown> = { ...configOf(type) }
   for (const [key, { kind }] of Object.entries(settings)) if (kind === 'secret') config[key] = secret
   for (const key of urls) config[key] = `https://own.example/base?key=${secret}#${secret}`
@@ -98,7 +98,7 @@ describe.for(delivering)('%s', type => {
   })
 
   test('sends nothing for triggers that it does not support', () => {
-    const unknown = triggers.filter(trigger => !hookTypeOf(type).triggers.includes(trigger))
+    const unknown = triggers.filter(trigger => !getHookType(type).triggers.includes(trigger))
     const sending = sendingOf(type, configOf(type), { triggers: unknown })
     expect(sending).toEqual({
       kind: 'nothing',
@@ -108,7 +108,7 @@ describe.for(delivering)('%s', type => {
   })
 
   test('sends nothing with an incomplete config', () => {
-    const required = Object.entries(hookTypeOf(type).settings).filter(
+    const required = Object.entries(getHookType(type).settings).filter(
       ([, { fallback }]) => fallback === undefined
     )
     const sendings = required.map(([key]) => sendingOf(type, { ...configOf(type), [key]: undefined }))

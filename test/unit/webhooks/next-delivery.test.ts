@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { triggers } from '../../../src/model/station/triggers.ts'
 import {
   nextDelivery,
-  type HookState,
+  type SendLimits,
   type PendingDelivery
 } from '../../../src/webhooks/deliveries/next-delivery.ts'
 import type { RetryPolicy } from '../../../src/webhooks/types/hook-type.ts'
@@ -23,7 +23,7 @@ const pending = (id: number, changes: Partial<PendingDelivery> = {}): PendingDel
   ...changes
 })
 
-const hookState = (changes: Partial<HookState> = {}): HookState => ({
+const hookState = (changes: Partial<SendLimits> = {}): SendLimits => ({
   policy: 'every',
   rateLimitMs: 0,
   lastSentMs: 0,

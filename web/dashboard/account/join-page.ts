@@ -5,7 +5,7 @@ import { callApi, storeKey } from '../api/call-api.ts'
 import type { OpenInvitationAnswer } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { labeledField } from '../forms/labeled-field.ts'
-import { keepSession, openSession, signedInEvent } from '../shell/sign-in.ts'
+import { keepSession, requestSession, signedInEvent } from '../shell/sign-in.ts'
 import { buttonView } from '../ui/controls.ts'
 import { defineElements, LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { createPasskey } from './new-passkey.ts'
@@ -94,7 +94,7 @@ class JoinPage extends LightElement {
   async #join(withPasskey: boolean): Promise<void> {
     const isJoined = await this.#form.submit(async () => {
       const person = { token: this.token, ...this.#form.values }
-      const join = (passkey: unknown) => openSession(`${account}/join`, { ...person, passkey })
+      const join = (passkey: unknown) => requestSession(`${account}/join`, { ...person, passkey })
       const user = withPasskey
         ? await createPasskey({ path: `${account}/join/passkey`, body: person, store: join })
         : await join(null)

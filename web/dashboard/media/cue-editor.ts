@@ -12,7 +12,7 @@ import {
   cueTitles,
   formatPosition,
   moveCue,
-  positionOf
+  resolveCuePosition
 } from './cues.ts'
 import { problemView } from './field-problem.ts'
 import { durationOf, type Waveform } from './waveform-columns.ts'
@@ -85,9 +85,9 @@ export class CueEditor extends LightElement {
       ${this.waveform === null ? this.#statusView() : this.#waveformView()}
       <div class="cue-numbers">${cueNames.map(name => this.#numberView(name))}</div>
       <div class="button-row">
-        ${buttonView('Play from the start', () => this.#playFrom(positionOf('cue_in', this.cues, this.#duration)))}
+        ${buttonView('Play from the start', () => this.#playFrom(resolveCuePosition('cue_in', this.cues, this.#duration)))}
         ${buttonView('Play the end', () =>
-          this.#playFrom(Math.max(0, positionOf('cross_start_next', this.cues, this.#duration) - 5))
+          this.#playFrom(Math.max(0, resolveCuePosition('cross_start_next', this.cues, this.#duration) - 5))
         )}
       </div>
     </div>`
@@ -113,7 +113,7 @@ export class CueEditor extends LightElement {
   }
 
   #handleView(name: CueName) {
-    const position = positionOf(name, this.cues, this.#duration)
+    const position = resolveCuePosition(name, this.cues, this.#duration)
     return html`<span
       class="cue-handle"
       role="slider"
@@ -160,7 +160,7 @@ export class CueEditor extends LightElement {
 
   #onKey(event: KeyboardEvent, name: CueName): void {
     if (!this.canEdit) return
-    const position = positionOf(name, this.cues, this.#duration)
+    const position = resolveCuePosition(name, this.cues, this.#duration)
     const step = cueStep(event.key, event.shiftKey)
     if (step !== null) this.#change(moveCue(name, position + step, this.cues, this.#duration))
     else if (event.key === 'Delete' || event.key === 'Backspace') this.#change({ ...this.cues, [name]: null })

@@ -37,7 +37,7 @@ export const cueHelp: Readonly<Record<CueName, string>> = {
 const minSeconds = 0.1
 
 /** Where the handle of a value is, in seconds of the file. That of a fade is at its inner end. */
-export function positionOf(name: CueName, cues: Cues, duration: number): number {
+export function resolveCuePosition(name: CueName, cues: Cues, duration: number): number {
   const start = cues.cue_in ?? 0
   const end = cues.cue_out ?? duration
   switch (name) {

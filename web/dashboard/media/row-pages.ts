@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { type ApiError, toApiError } from '../api/api-error.ts'
-import { pagesOf, type RowRange } from './row-window.ts'
+import { listPages, type RowRange } from './row-window.ts'
 
 /** One page of a long list, and the length of the list. */
 export interface RowPage<Row> {
@@ -98,7 +98,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
     get: (index: number): Row | undefined => pages.get(Math.floor(index / pageSize))?.[index % pageSize],
     /** Loads the rows of a range if they are missing. */
     show(range: RowRange): void {
-      const next = pagesOf(range, pageSize)
+      const next = listPages(range, pageSize)
       if (next.length === 0 || next.join() === wanted.join()) return
       wanted = next
       schedule(debounceMs)

@@ -22,7 +22,7 @@ export function computeWindow({ scrollTop, height, rowHeight, total }: Viewport)
 }
 
 /** The numbers of the pages, from 0, that contain a range. */
-export function pagesOf({ first, end }: RowRange, pageSize: number): number[] {
+export function listPages({ first, end }: RowRange, pageSize: number): number[] {
   if (end <= first) return []
   const firstPage = Math.floor(first / pageSize)
   return Array.from(

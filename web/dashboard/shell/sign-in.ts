@@ -19,10 +19,10 @@ type SignInPath = `api/frontend/account/${'session' | 'webauthn/login' | 'join'}
 
 /** Signs in by a call that sets the session cookie. Throws an `ApiError`, also if the browser refuses it. */
 export const startSession = async (path: SignInPath, body: unknown): Promise<void> =>
-  keepSession(await openSession(path, body))
+  keepSession(await requestSession(path, body))
 
 /** Calls the server, which sets the session cookie. Returns the id of the user; throws an `ApiError`. */
-export async function openSession(path: SignInPath, body: unknown): Promise<number> {
+export async function requestSession(path: SignInPath, body: unknown): Promise<number> {
   const { user } = await callApi('POST', path, { body, key: '' })
   return user.id
 }

@@ -54,7 +54,7 @@ export class StationsView extends LightElement {
     path: () => 'api/nowplaying',
     intervalMs: 15_000,
     refreshKey: () => this.statusChanges,
-    initialValue: takeEmbeddedList()
+    initialValue: readEmbeddedList()
   })
 
   constructor() {
@@ -193,7 +193,7 @@ function storedLayout(): 'cards' | 'table' | null {
 }
 
 /** Removes the list of public stations from the page; null if there is none or it was removed before. */
-function takeEmbeddedList(): NowPlaying[] | null {
+function readEmbeddedList(): NowPlaying[] | null {
   const element = document.querySelector('#shown')
   element?.remove()
   const list: unknown = JSON.parse(element?.textContent ?? 'null')

@@ -5,7 +5,7 @@ import { maxLengths } from '../../../model/songs/song.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import { csvLine, csvReply } from '../../core/csv.ts'
-import { actionFields, type ApiRequest, type ApiRoute, apiRoute, json, stationOf } from '../../core/route.ts'
+import { actionFields, type ApiRequest, type ApiRoute, apiRoute, json, getStation } from '../../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, named, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { fileOperations } from '../files.ts'
@@ -24,7 +24,7 @@ import { type BulkPlaylist, openPlaylistCells, type PlaylistCellFormat } from '.
 import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import { bulkCells, bulkColumns, type BulkRow, maxBulkSongs, selectBulkRows } from './bulk-rows.ts'
 import { type CsvFile, type CsvLine, openCsv } from './csv-reader.ts'
-import { findSongs } from './find-songs.ts'
+import { indexSongsOfLines } from './songs-of-lines.ts'
 
 /*
  * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes
@@ -70,7 +70,7 @@ async function sendTable(
   format: PlaylistCellFormat
 ): Promise<Reply> {
   const { reads: sql, heavyReads } = services
-  const { id, shortName } = stationOf(request)
+  const { id, shortName } = getStation(request)
   const shortNames = await readShortNames(services)
   const { playlistCells } = await openContext(services, id, format)
   const columns = bulkColumns(shortNames)
@@ -107,13 +107,13 @@ interface Changes {
 }
 
 /** Finds the songs of a file, by `unique_id` or else `path`, and what changes. Throws 400 for a file that is none. */
-async function findChanges(
+async function computeChanges(
   request: ApiRequest,
   services: ApiServices,
   { path: filePath, sizeBytes, charset }: ReceivedFile,
   format: PlaylistCellFormat
 ): Promise<Changes> {
-  const { id: stationId } = stationOf(request)
+  const { id: stationId } = getStation(request)
   const shortNames = await readShortNames(services)
   const { playlistCells } = await openContext(services, stationId, format)
   await using file = await openCsv(filePath, { ...csvOptions, charset })
@@ -130,7 +130,7 @@ async function findChanges(
     const pause = openPauses(sliceMs)
     const lineOf = new Map<number, number>()
     for await (const lines of file.batches()) {
-      const find = await findSongs(services, read, { stationId, lines })
+      const find = await indexSongsOfLines(services, read, { stationId, lines })
       for (const { line, cells } of lines) {
         await pause()
         const row = find({ cells })
@@ -241,7 +241,7 @@ export function openBulkFileRoutes(format: PlaylistCellFormat): readonly ApiRout
     reply: (changes: Changes) => Reply | Promise<Reply>
   ) =>
     withReceivedFile(request, services, maxBytes, async file =>
-      reply(await findChanges(request, services, file, format))
+      reply(await computeChanges(request, services, file, format))
     )
   return [
     apiRoute('GET', path, access, {
@@ -263,7 +263,7 @@ export function openBulkFileRoutes(format: PlaylistCellFormat): readonly ApiRout
       isStreamed: true,
       headers: ['content-type'],
       handle: (request, services) =>
-        withChanges(request, services, changes => applyChanges(request, services, changes))
+        withChanges(request, services, changes => applyBulkChanges(request, services, changes))
     }),
     apiRoute('POST', `${path}/preview`, access, {
       id: 'previewFileTable',
@@ -313,7 +313,11 @@ const truncateCells = ({ field, current, new: fresh }: CellChange): CellChange =
   new: fresh.slice(0, 2 * maxLengths.lyrics)
 })
 
-async function applyChanges(request: ApiRequest, services: ApiServices, changes: Changes): Promise<Reply> {
+async function applyBulkChanges(
+  request: ApiRequest,
+  services: ApiServices,
+  changes: Changes
+): Promise<Reply> {
   const { changed } = changes
   const results = []
   for (const song of changed) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { changesValidator, problemsOf } from '../../../model/fields/form.ts'
+import { changesValidator, toFieldErrors } from '../../../model/fields/form.ts'
 import type { FieldError } from '../../../platform/runtime/errors.ts'
 import { findChangedCues, findExtraMetadataProblems, toExtraMetadata } from '../extra-metadata.ts'
 import { files } from '../files.ts'
@@ -11,7 +11,7 @@ const validator = changesValidator(files.fields)
 /** Validates what a line changes of a song as the write of the song does. Returns the problems of its fields. */
 export function findUpdateProblems({ cues, durationMs }: BulkRow, update: object): readonly FieldError[] {
   const { success, output, issues } = v.safeParse(validator, update, { abortPipeEarly: true })
-  if (!success) return problemsOf(issues)
+  if (!success) return toFieldErrors(issues)
   const before = toExtraMetadata(cues)
   const after = { ...before, ...output.extra_metadata }
   return findChangedCues(before, after).length === 0 ? [] : findExtraMetadataProblems(after, durationMs)

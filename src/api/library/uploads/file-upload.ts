@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { isMultipart, piecesOf, readMultipart } from '../../../http/multipart-body.ts'
+import { isMultipart, readPieces, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import type { FinishedUpload } from '../../../library/uploads/finish.ts'
 import { type JsonSchema, problemText } from '../../../model/fields/field.ts'
@@ -9,11 +9,17 @@ import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import { isJsonType, parseJsonBody } from '../../../platform/text/json-body.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { parseBody } from '../../core/parse.ts'
-import { type ApiRequest, type ApiRoute, json, stationOf } from '../../core/route.ts'
+import { type ApiRequest, type ApiRoute, json, getStation } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { fileOperations, files } from '../files.ts'
 import { openJsonFileSplitter } from './json-file-body.ts'
-import { assertPlaylists, findTarget, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
+import {
+  assertKnownPlaylists,
+  composeTarget,
+  parsePlaylistIds,
+  parseTarget,
+  parseTargetIn
+} from './upload-target.ts'
 import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
 /** What a form has beside its file, at most. */
@@ -122,7 +128,7 @@ function findPath(text: Uint8Array): string {
   try {
     const fields = parseJsonBody(text, { charset: null })
     const { success, output } = v.safeParse(v.object({ path: v.string() }), fields)
-    return success ? findTarget('', output.path) : ''
+    return success ? composeTarget('', output.path) : ''
   } catch {
     return ''
   }
@@ -134,7 +140,7 @@ const pieceBytes = 64 * 1024
 
 async function* decodedPieces(stream: BodyStream, splitter: ReturnType<typeof openJsonFileSplitter>) {
   const pause = openPauses(sliceMs)
-  for await (const piece of piecesOf(stream))
+  for await (const piece of readPieces(stream))
     for (let from = 0; from < piece.length; from += pieceBytes) {
       await pause()
       yield* splitter.take(piece.subarray(from, from + pieceBytes))
@@ -149,7 +155,7 @@ async function* startingWith(first: Uint8Array | null, others: AsyncIterable<Uin
 async function storeJson(request: ApiRequest, services: ApiServices, fields: unknown, upload: WholeUpload) {
   try {
     const { path, playlists } = parseBody(target, fields)
-    await assertPlaylists(services.sql, stationOf(request).id, playlists ?? [])
+    await assertKnownPlaylists(services.sql, getStation(request).id, playlists ?? [])
     return await upload.finish(parseTarget(path), playlists ?? [])
   } catch (error) {
     await upload.remove()
@@ -177,7 +183,8 @@ async function receiveForm(
         const path = before.get('path')
         upload = await openWholeUpload(request, services, {
           sizeBytes,
-          path: path === undefined ? findTarget(before.get('directory') ?? '', name) : findTarget('', path)
+          path:
+            path === undefined ? composeTarget(before.get('directory') ?? '', name) : composeTarget('', path)
         })
         await upload.receive(pieces)
       }
@@ -187,7 +194,7 @@ async function receiveForm(
     if (received === null) refuseField('file', 'required', 'is required.')
     const path = parseFormTarget(fields, fileName)
     const playlists = parsePlaylistIds(fields.get('playlists') ?? '')
-    await assertPlaylists(services.sql, stationOf(request).id, playlists)
+    await assertKnownPlaylists(services.sql, getStation(request).id, playlists)
     return await finishReceived(received, path, playlists)
   } catch (error) {
     await removeReceived(upload)

@@ -16,12 +16,12 @@ import {
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
-import { actionReply, type ApiRequest, apiRoute, stationOf } from '../../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, getStation } from '../../core/route.ts'
 import { int64, ref, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
 import { finishWithAudit } from './audited-finish.ts'
-import { findTarget, parseTargetIn } from './upload-target.ts'
+import { composeTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
 /*
@@ -101,7 +101,7 @@ const find = apiRoute('GET', path, access, {
   errors: [413],
   async handle(request, services): Promise<Reply> {
     const { number, clientKey } = parseChunk(name => request.query.get(name) ?? '', services)
-    const upload = await findByClientKey(services.sql, stationOf(request).id, clientKey)
+    const upload = await findByClientKey(services.sql, getStation(request).id, clientKey)
     return upload?.pieces.includes(number) ? actionReply('The chunk was received.') : { status: 204 }
   }
 })
@@ -134,7 +134,7 @@ const send = apiRoute('POST', path, access, {
         isWhole = true
         const upload = await openWholeUpload(request, services, {
           sizeBytes: null,
-          path: findTarget(part.fields.get('currentDirectory') ?? '', nameOf(part.name))
+          path: composeTarget(part.fields.get('currentDirectory') ?? '', nameOf(part.name))
         })
         removals.push(upload.remove)
         finishing.push(folder => storeWhole(upload, folder, part.name))
@@ -184,7 +184,7 @@ async function receiveChunk(
   { fields, pieces }: FilePart
 ): Promise<Reply> {
   const { sql, config } = services
-  const stationId = stationOf(request).id
+  const stationId = getStation(request).id
   const chunk = parseChunk(name => fields.get(name) ?? '', services)
   const { sizeBytes } = chunk
   const wrongSize = () =>
@@ -192,7 +192,7 @@ async function receiveChunk(
       fieldError('flowCurrentChunkSize', 'invalid_format', `must be the size of the chunk, not ${sizeBytes}.`)
     ])
   try {
-    const id = await findOrCreate(services, stationId, chunk)
+    const id = await getOrCreateUpload(services, stationId, chunk)
     await using received = await openNameless(config)
     const end = await writePieces(received, pieces, { offset: 0, maxBytes: sizeBytes, tooLong: wrongSize })
     if (end !== sizeBytes) throw wrongSize()
@@ -214,7 +214,7 @@ async function receiveChunk(
   }
 }
 
-async function findOrCreate(services: ApiServices, stationId: number, chunk: Chunk): Promise<string> {
+async function getOrCreateUpload(services: ApiServices, stationId: number, chunk: Chunk): Promise<string> {
   const { target, totalBytes, clientKey } = chunk
   const known = await findByClientKey(services.sql, stationId, clientKey)
   if (known) return known.id

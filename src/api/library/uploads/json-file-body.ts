@@ -68,7 +68,7 @@ export function openJsonFileSplitter(name = 'file') {
   }
 
   /** Reads the text of the file from `at` on. Returns the index behind what was read. */
-  const takeFile = (piece: Buffer, at: number, found: Buffer[]): number => {
+  const readFilePart = (piece: Buffer, at: number, found: Buffer[]): number => {
     let index = at
     while (index < piece.length) {
       if (escape !== '') {
@@ -107,7 +107,7 @@ export function openJsonFileSplitter(name = 'file') {
     let from = 0
     let index = 0
     if (isInFile) {
-      index = takeFile(piece, 0, found)
+      index = readFilePart(piece, 0, found)
       from = index
     }
     while (index < piece.length) {
@@ -133,7 +133,7 @@ export function openJsonFileSplitter(name = 'file') {
           hasFile = true
           keep(piece.subarray(from, index + 1))
           beforeFile = Buffer.concat([...kept, Buffer.from('"}')])
-          index = takeFile(piece, index + 1, found)
+          index = readFilePart(piece, index + 1, found)
           // The closing quote, if it was found, is read as the end of an empty text.
           from = index
           continue

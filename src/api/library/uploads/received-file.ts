@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 
-import { isMultipart, piecesOf, readMultipart } from '../../../http/multipart-body.ts'
+import { isMultipart, readPieces, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream } from '../../../http/route.ts'
 import {
   contentPath,
@@ -70,7 +70,7 @@ async function receive(
   }
   const contentType = request.headers['content-type'] ?? ''
   const charset = findCharset(contentType) ?? findCharsetField(request.query)
-  if (!isMultipart(contentType)) return { name: '', sizeBytes: await write(piecesOf(stream)), charset }
+  if (!isMultipart(contentType)) return { name: '', sizeBytes: await write(readPieces(stream)), charset }
   let received = { name: '', sizeBytes: 0 }
   let partCharset: string | null = null
   let isReceived = false

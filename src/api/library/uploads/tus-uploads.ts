@@ -1,4 +1,4 @@
-import { piecesOf } from '../../../http/multipart-body.ts'
+import { readPieces } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import { openContent, receivedBytes, writePieces } from '../../../library/uploads/content.ts'
 import { type FinishedUpload, libraryPath, refuseUpload } from '../../../library/uploads/finish.ts'
@@ -7,7 +7,7 @@ import {
   uploadIdPattern,
   assertFits,
   createUpload,
-  findUpload,
+  loadUpload,
   maxUploadBytes,
   removeUpload,
   throwFailure,
@@ -19,11 +19,11 @@ import {
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
 import { parseTextId } from '../../core/parse.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'
+import { type ApiRequest, apiRoute, json, getStation } from '../../core/route.ts'
 import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { finishWithAudit } from './audited-finish.ts'
-import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
+import { assertKnownPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { checkedPieces, storedFileHeaders } from './whole-upload.ts'
 
 /*
@@ -77,14 +77,14 @@ const create = apiRoute('POST', path, access, {
   headers: ['tus-resumable', 'upload-length', 'upload-metadata', 'content-type'],
   async handle(request, services) {
     checkVersion(request)
-    const stationId = stationOf(request).id
+    const stationId = getStation(request).id
     const sizeBytes = parseLength(request.headers['upload-length'] ?? '', lengthField)
     if (sizeBytes > maxUploadBytes(services)) throw tooLarge(services, lengthField)
     if (sizeBytes === 0) refuseField(lengthField, 'out_of_range', 'must be at least 1.')
     const { target, targetField, playlistIds, mayReplace } = parseMetadata(
       request.headers['upload-metadata'] ?? ''
     )
-    await assertPlaylists(services.sql, stationId, playlistIds)
+    await assertKnownPlaylists(services.sql, stationId, playlistIds)
     if (!mayReplace) await assertFree(services, stationId, target, targetField)
     const { upload } = await createUpload(services, {
       stationId,
@@ -130,7 +130,7 @@ const send = apiRoute('PATCH', `${path}/:upload`, access, {
     const offset = parseLength(request.headers['upload-offset'] ?? '', 'Upload-Offset')
     const { stream } = request
     if (stream === null) throw new ApiError('invalid')
-    const headers = await withUpload(services, stationOf(request).id, uploadId(request), upload =>
+    const headers = await withUpload(services, getStation(request).id, uploadId(request), upload =>
       append(request, services, { upload, stream, offset })
     )
     return { status: 204, headers }
@@ -149,8 +149,8 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
   optionsHeaders,
   async handle(request, services) {
     const { config, sql } = services
-    const stationId = stationOf(request).id
-    const found = await findUpload(sql, stationId, uploadId(request))
+    const stationId = getStation(request).id
+    const found = await loadUpload(sql, stationId, uploadId(request))
     throwFailure(found)
     const received = found.state === 'done' ? found.sizeBytes : await receivedBytes(config, found.id)
     const isWhole = received === found.sizeBytes && found.state !== 'done'
@@ -192,7 +192,7 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   async handle(request, services): Promise<Reply> {
     const id = uploadId(request)
     // A client that cancels may have cut off its last request just now.
-    await withUploadInTurn(services, stationOf(request).id, id, () => removeUpload(services, id))
+    await withUploadInTurn(services, getStation(request).id, id, () => removeUpload(services, id))
     return { status: 204 }
   }
 })
@@ -237,7 +237,7 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
   try {
     await assertFits(services, upload, sizeBytes, lengthField)
     await using file = await openContent(config, id)
-    const end = await writePieces(file, checkedPieces(services, upload, piecesOf(stream)), {
+    const end = await writePieces(file, checkedPieces(services, upload, readPieces(stream)), {
       offset,
       maxBytes: sizeBytes - offset,
       tooLong: () =>

@@ -25,7 +25,7 @@ export function parseTargetIn(folder: NamedText, name: NamedText): string {
 }
 
 /** The path of a file from a folder and a name; empty if it is not one. */
-export function findTarget(folder: string, name: string): string {
+export function composeTarget(folder: string, name: string): string {
   const parsed = parseUploadPath(joinFolder(folder, name))
   return 'path' in parsed ? parsed.path : ''
 }
@@ -47,7 +47,11 @@ export function parsePlaylistIds(text: string, field = 'playlists'): number[] {
 }
 
 /** Throws 400 unless each is a playlist of the station that has songs. */
-export async function assertPlaylists(sql: Sql, stationId: number, ids: readonly number[]): Promise<void> {
+export async function assertKnownPlaylists(
+  sql: Sql,
+  stationId: number,
+  ids: readonly number[]
+): Promise<void> {
   if (ids.length === 0) return
   const rows = await sql<{ id: number }[]>`
     select id from playlists where station_id = ${stationId} and source = 'songs'

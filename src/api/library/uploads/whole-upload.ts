@@ -10,7 +10,7 @@ import {
   type Upload,
   withUpload
 } from '../../../library/uploads/uploads.ts'
-import { type ApiRequest, stationOf } from '../../core/route.ts'
+import { type ApiRequest, getStation } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { finishWithAudit } from './audited-finish.ts'
 
@@ -58,7 +58,7 @@ export async function openWholeUpload(
   services: ApiServices,
   { sizeBytes, path }: ExpectedFile
 ) {
-  const stationId = stationOf(request).id
+  const stationId = getStation(request).id
   const { upload, limitBytes } = await createUpload(services, {
     stationId,
     path,

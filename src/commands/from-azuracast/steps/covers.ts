@@ -6,7 +6,7 @@ import { detectImageType } from '../../../model/songs/image-type.ts'
 import { createArtwork, insertArtwork } from '../../../stores/db/library/media-rows.ts'
 import type { ArchivedFile } from '../archive.ts'
 import { forEachMediaFile, type MediaFolder, readMediaFolders, stationsByLocation } from '../media-folders.ts'
-import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
+import { type Migration, readProgress, readSourceRows, storeProgress } from '../migration.ts'
 import { isHidden } from './copy-media.ts'
 
 const step = 'covers'
@@ -146,7 +146,7 @@ export function folderHash(path: string): string {
 
 async function listRemoteFolders(migration: Migration): Promise<void> {
   const byLocation = stationsByLocation(migration)
-  for await (const { row, read } of rowsOf(migration, 'storage_location')) {
+  for await (const { row, read } of readSourceRows(migration, 'storage_location')) {
     const stations = byLocation.get(read.number(row, 'id')) ?? []
     const adapter = read.text(row, 'adapter') ?? ''
     if (adapter === 'local') continue

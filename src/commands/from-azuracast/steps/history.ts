@@ -3,7 +3,7 @@ import { cleanLine, maxLengths, songId, songText } from '../../../model/songs/so
 import { openCache } from '../../../platform/runtime/cache.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { copyLines, renderCopyLine } from '../copy-rows.ts'
-import { type Migration, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
 import { usableCount, usableLength, usableTime } from '../usable-values.ts'
 
 /** AzuraCast shows a play from when listeners hear it: this long after its start in the database. */
@@ -104,7 +104,7 @@ export async function migrateHistory(migration: Migration): Promise<void> {
         Math.max(startedAtMs, endedAtMs ?? startedAtMs + durationMs),
         start,
         end,
-        peakOf(read.text(row, 'delta_points'), Math.max(start, end)),
+        parsePeak(read.text(row, 'delta_points'), Math.max(start, end)),
         count('delta_positive'),
         count('delta_negative'),
         count('unique_listeners'),
@@ -121,7 +121,7 @@ const toHeardAt = (ms: number | null) => (ms === null ? null : ms + playbackDela
 const maxCount = 2_147_483_647
 
 /** The highest of the listener counts during a play, a JSON list of numbers. */
-export function peakOf(points: string | null, least: number): number {
+export function parsePeak(points: string | null, least: number): number {
   let peak = least
   for (const digits of points?.match(/\d+/g) ?? []) peak = Math.max(peak, Math.min(Number(digits), maxCount))
   return peak
@@ -155,7 +155,7 @@ async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
 
 async function readNames(migration: Migration, table: string, column: string, otherColumn: string) {
   const names = new Map<number, string>()
-  for await (const { row, read } of rowsOf(migration, table))
+  for await (const { row, read } of readSourceRows(migration, table))
     names.set(read.number(row, 'id'), read.text(row, column) || (read.text(row, otherColumn) ?? ''))
   return names
 }

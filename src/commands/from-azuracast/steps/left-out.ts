@@ -1,4 +1,4 @@
-import { type Migration, rowsOf } from '../migration.ts'
+import { type Migration, readSourceRows } from '../migration.ts'
 
 /** Tables whose rows have no equivalent: what they hold, and the column with the name of a row. */
 const tables = {
@@ -20,7 +20,7 @@ const counted = {
 export async function listLeftOut(migration: Migration): Promise<void> {
   const { report, source } = migration
   for (const [table, [what, column]] of Object.entries(tables))
-    for await (const { row, read } of rowsOf(migration, table))
+    for await (const { row, read } of readSourceRows(migration, table))
       report.leave(what, read.text(row, column) ?? '')
   for (const [table, what] of Object.entries(counted)) {
     const rows = source.tables.get(table)?.rows ?? 0

@@ -1,7 +1,7 @@
 import { dayMs, hourMs, minuteMs, openZone } from '../../../model/autodj/zone.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
 import { usableCount, usableTime } from '../usable-values.ts'
 
 /** The default of `LISTENER_RETENTION_DAYS`. */
@@ -23,7 +23,7 @@ type ListenerMinute = {
 export async function migrateListenerMinutes(migration: Migration): Promise<void> {
   const { isDryRun, report, stations, sql } = migration
   const firstHours = new Map<number, number>()
-  for await (const { row, read } of rowsOf(migration, 'analytics')) {
+  for await (const { row, read } of readSourceRows(migration, 'analytics')) {
     const stationId = read.number(row, 'station_id')
     const atMs = usableTime(read, row, 'moment', () => {})
     if (read.text(row, 'type') === 'hour' && atMs !== null)

@@ -4,12 +4,12 @@ import { globalPermissions, stationPermissions } from '../../../api/auth/access.
 import { keyIdentifierPattern } from '../../../api/auth/keys.ts'
 import { isVerifiableHash } from '../../../api/auth/passwords.ts'
 import { emailField } from '../../../api/people/people.ts'
-import { problemsOf } from '../../../model/fields/form.ts'
+import { toFieldErrors } from '../../../model/fields/form.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
 import type { Dialect } from '../../../model/station/dialect.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, readProgress, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readProgress, readSourceRows, migrateTable } from '../migration.ts'
 import { usableTime } from '../usable-values.ts'
 
 /** Takes roles with their permissions, users with their passwords and roles, and API keys. */
@@ -75,7 +75,7 @@ async function findFreeRoleName(tx: Tx, name: string): Promise<string> {
 async function readGrants(migration: Migration): Promise<Map<number, Grants>> {
   const { stations, report } = migration
   const grants = new Map<number, Grants>()
-  for await (const { row, read } of rowsOf(migration, 'role_permissions')) {
+  for await (const { row, read } of readSourceRows(migration, 'role_permissions')) {
     const roleId = read.number(row, 'role_id')
     const action = read.text(row, 'action_name') ?? ''
     const sourceStation = read.text(row, 'station_id')
@@ -114,7 +114,7 @@ async function migrateUsers(migration: Migration): Promise<void> {
           'users or values of them that are not accepted',
           `${email || `user ${sourceId}`}: ${problem}`
         )
-      const [emailProblem] = problemsOf(safeParse(emailField.input, email).issues ?? [], 'email')
+      const [emailProblem] = toFieldErrors(safeParse(emailField.input, email).issues ?? [], 'email')
       if (emailProblem) {
         onProblem(emailProblem.message)
         return null
@@ -165,7 +165,7 @@ async function migrateUsers(migration: Migration): Promise<void> {
 /** Reads the roles of each user, by their ids in AzuraCast. */
 async function readUserRoles(migration: Migration): Promise<Map<number, number[]>> {
   const roles = new Map<number, number[]>()
-  for await (const { row, read } of rowsOf(migration, 'user_has_role')) {
+  for await (const { row, read } of readSourceRows(migration, 'user_has_role')) {
     const userId = read.number(row, 'user_id')
     roles.set(userId, [...(roles.get(userId) ?? []), read.number(row, 'role_id')])
   }
@@ -188,7 +188,7 @@ async function migrateApiKeys(migration: Migration): Promise<void> {
     user_id: number
     dialect: Dialect
   }[] = []
-  for await (const { row, read } of rowsOf(migration, 'api_keys')) {
+  for await (const { row, read } of readSourceRows(migration, 'api_keys')) {
     const identifier = (read.text(row, 'id') ?? '').toLowerCase()
     const verifier = (read.text(row, 'verifier') ?? '').toLowerCase()
     const name = read.text(row, 'comment') || 'AzuraCast'

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../stores/db/sql.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 import { usableCount, usableTime } from '../usable-values.ts'
 import { folderPath, folderTable } from './playlist-folders.ts'
@@ -20,18 +20,18 @@ interface MappedTrack {
 export async function migrateTracks(migration: Migration): Promise<void> {
   const { ids, stations } = migration
   const stationOf = new Map<number, number>()
-  for await (const { row, read } of rowsOf(migration, 'station_playlists')) {
+  for await (const { row, read } of readSourceRows(migration, 'station_playlists')) {
     const station = stations.get(read.number(row, 'station_id'))
     if (station) stationOf.set(read.number(row, 'id'), station.id)
   }
   const folderIds = new Set<number>()
-  for await (const { row, read } of rowsOf(migration, folderTable))
+  for await (const { row, read } of readSourceRows(migration, folderTable))
     if (folderPath(row, read) !== '') folderIds.add(read.number(row, 'id'))
   // A folder adds a song that is not in the playlist otherwise, once; AzuraCast may have both.
   const isFolderRow = (row: SourceRow, read: Reader) => folderIds.has(read.number(row, 'folder_id'))
   const added = new Set<string>()
   if (folderIds.size > 0)
-    for await (const { row, read } of rowsOf(migration, 'station_playlist_media'))
+    for await (const { row, read } of readSourceRows(migration, 'station_playlist_media'))
       if (!isFolderRow(row, read)) added.add(entryKey(row, read))
   const seen = new Set<string>()
   await migrateTable<MappedTrack>(migration, {

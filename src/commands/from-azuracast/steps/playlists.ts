@@ -8,7 +8,7 @@ import { generateUniqueId, addressSongId } from '../../../model/songs/song.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { acceptRecord, openClamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
 import { textOf } from '../source.ts'
 
 /** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
@@ -20,7 +20,7 @@ export interface Schedules {
 export async function readSchedules(migration: Migration): Promise<Schedules> {
   const playlists = new Map<number, ScheduleItem[]>()
   const streamers = new Map<number, ScheduleItem[]>()
-  for await (const { row, read } of rowsOf(migration, 'station_schedules')) {
+  for await (const { row, read } of readSourceRows(migration, 'station_schedules')) {
     const playlistId = read.number(row, 'playlist_id')
     const [owners, ownerId] =
       playlistId === 0 ? [streamers, read.number(row, 'streamer_id')] : [playlists, playlistId]

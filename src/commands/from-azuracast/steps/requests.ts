@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { parseLibraryPath } from '../../../model/songs/library-path.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
 import { usableLength, usableTime } from '../usable-values.ts'
 
 const dayMs = 86_400_000
@@ -23,7 +23,7 @@ export async function migrateRequests(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
   const nowMs = Date.now()
   const delays = new Map<number, number>()
-  for await (const { row, read } of rowsOf(migration, 'station'))
+  for await (const { row, read } of readSourceRows(migration, 'station'))
     delays.set(
       read.number(row, 'id'),
       clamp(read.number(row, 'request_delay'), 0, maxDelayMinutes) * minuteMs

@@ -8,7 +8,7 @@ import {
   readInstallationSettings
 } from '../../../stores/db/installation-settings.ts'
 import { acceptRecord } from '../accept-record.ts'
-import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
+import { type Migration, readProgress, readSourceRows, storeProgress } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
 const step = 'settings'
@@ -23,7 +23,7 @@ const fields: Fields = Object.fromEntries(
  * others mean for its environment variables.
  */
 export async function migrateSettings(migration: Migration): Promise<void> {
-  for await (const { row, read } of rowsOf(migration, 'settings')) {
+  for await (const { row, read } of readSourceRows(migration, 'settings')) {
     await storeSettings(migration, mapSettings(migration, row, read))
     adviseVariables(migration, row, read)
   }

@@ -1,7 +1,7 @@
 import { markStationDeleted } from '../../../engine/station-removal.ts'
 import { makeShortName, shortNamePattern } from '../../../model/station/short-name.ts'
 import { OperatorError } from '../../../platform/runtime/errors.ts'
-import { type Migration, rowsOf } from '../migration.ts'
+import { type Migration, readSourceRows } from '../migration.ts'
 import type { Report } from '../report.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
@@ -41,7 +41,7 @@ export async function findConflicts(migration: Migration): Promise<Conflict[]> {
 
 async function readNewStations(migration: Migration): Promise<SourceIdentity[]> {
   const fresh: SourceIdentity[] = []
-  for await (const { row, read } of rowsOf(migration, 'station')) {
+  for await (const { row, read } of readSourceRows(migration, 'station')) {
     const source = identify(row, read)
     if (!migration.ids.wasTaken(source.id)) fresh.push(source)
   }

@@ -8,7 +8,7 @@ import { defaultFolder } from '../../../library/storage/media-folder.ts'
 import { audioExtensions } from '../../../library/uploads/station-audio.ts'
 import { detectImageType } from '../../../model/songs/image-type.ts'
 import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
-import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
+import { type Migration, readProgress, readSourceRows, storeProgress } from '../migration.ts'
 
 const maxPictureBytes = 5 * 1024 * 1024
 
@@ -35,7 +35,7 @@ export async function migrateStationFiles(migration: Migration): Promise<void> {
   const { report, isDryRun, signal, sql } = migration
   let total = 0
   let added = 0
-  for (const file of await findFiles(migration)) {
+  for (const file of await readStationFiles(migration)) {
     signal.throwIfAborted()
     const step = `file of ${file.owner}`
     const { isComplete } = await readProgress(migration, step)
@@ -60,11 +60,11 @@ export async function migrateStationFiles(migration: Migration): Promise<void> {
   if (total > 0) report.take('fallback tracks, intros of mounts and pictures of streamers', total, added)
 }
 
-async function findFiles(migration: Migration): Promise<StationFile[]> {
+async function readStationFiles(migration: Migration): Promise<StationFile[]> {
   const { ids, sql, stations } = migration
   const files: StationFile[] = []
   const folders = new Map<number, string>()
-  for await (const { row, read } of rowsOf(migration, 'station')) {
+  for await (const { row, read } of readSourceRows(migration, 'station')) {
     const sourceId = read.number(row, 'id')
     const station = stations.get(sourceId)
     const base = (read.text(row, 'radio_base_dir') ?? '').replace(/\/+$/, '')
@@ -79,12 +79,12 @@ async function findFiles(migration: Migration): Promise<StationFile[]> {
         owner: `station ${sourceId}`,
         name: `${station.name}: fallback track`,
         store: path =>
-          storeAudio(migration, station.id, 'fallback', path, async stored => {
+          copyAudio(migration, station.id, 'fallback', path, async stored => {
             await sql`update stations set fallback_path = ${stored} where id = ${station.id}`
           })
       })
   }
-  for await (const { row, read } of rowsOf(migration, 'station_mounts')) {
+  for await (const { row, read } of readSourceRows(migration, 'station_mounts')) {
     const id = ids.find('mount', read.number(row, 'id'))
     const station = stations.get(read.number(row, 'station_id'))
     const folder = folders.get(read.number(row, 'station_id'))
@@ -96,12 +96,12 @@ async function findFiles(migration: Migration): Promise<StationFile[]> {
       owner: `mount ${read.number(row, 'id')}`,
       name: `${station.name}: intro of ${read.text(row, 'name') ?? ''}`,
       store: path =>
-        storeAudio(migration, station.id, `intro-${id}`, path, async stored => {
+        copyAudio(migration, station.id, `intro-${id}`, path, async stored => {
           await sql`update hls_streams set intro_path = ${stored} where id = ${id} and station_id = ${station.id}`
         })
     })
   }
-  for await (const { row, read } of rowsOf(migration, 'station_streamers')) {
+  for await (const { row, read } of readSourceRows(migration, 'station_streamers')) {
     const sourceId = read.number(row, 'id')
     const id = ids.find('streamer', sourceId)
     const station = stations.get(read.number(row, 'station_id'))
@@ -127,7 +127,7 @@ async function findRealFile({ path, folder }: StationFile): Promise<string | nul
 }
 
 /** Copies an audio file to the station's own files, as `station-audio.ts` stores them. */
-async function storeAudio(
+async function copyAudio(
   { dataDir }: Migration,
   stationId: number,
   baseName: string,

@@ -8,7 +8,7 @@ import {
   type Migration,
   type MigratedStation,
   readProgress,
-  rowsOf,
+  readSourceRows,
   storeProgress,
   migrateTable
 } from '../migration.ts'
@@ -67,7 +67,7 @@ export async function migrateStations(migration: Migration, conflicts: readonly 
       }
     }
   })
-  await readStations(migration, shortNames)
+  await readSourceStations(migration, shortNames)
 }
 
 /** The ids of storage locations are known when they were written. */
@@ -80,11 +80,11 @@ function withIds({ ids }: Migration, row: NewRow): NewRow {
 }
 
 /** Fills `migration.stations` with those that are taken. */
-async function readStations(
+async function readSourceStations(
   { ids, report, source, signal, sql, stations }: Migration,
   shortNames: ReadonlyMap<number, string>
 ): Promise<void> {
-  for await (const { row, read } of rowsOf({ source, onRows: () => {}, signal }, 'station')) {
+  for await (const { row, read } of readSourceRows({ source, onRows: () => {}, signal }, 'station')) {
     const identity = identify(row, read)
     const id = ids.find('station', identity.id)
     if (id === null) continue

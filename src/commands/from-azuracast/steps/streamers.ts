@@ -5,7 +5,7 @@ import { streamers as streamerResource } from '../../../api/streamers/streamers.
 import { cleanLine } from '../../../model/songs/song.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, migrateTable } from '../migration.ts'
+import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
 import { textOf } from '../source.ts'
 import { usablePath, usableTime } from '../usable-values.ts'
 import type { Schedules } from './playlists.ts'
@@ -67,7 +67,7 @@ export async function migrateStreamers(migration: Migration, schedules: Schedule
 export async function migrateBroadcasts(migration: Migration): Promise<void> {
   const { ids, report, stations } = migration
   const names = new Map<number, { username: string; name: string }>()
-  for await (const { row, read } of rowsOf(migration, 'station_streamers')) {
+  for await (const { row, read } of readSourceRows(migration, 'station_streamers')) {
     const username = read.text(row, 'streamer_username') ?? ''
     names.set(read.number(row, 'id'), { username, name: read.text(row, 'display_name') || username })
   }

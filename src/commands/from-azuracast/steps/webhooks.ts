@@ -1,7 +1,7 @@
 import { triggers as triggerNames } from '../../../model/station/triggers.ts'
 import { findMissingConfig, mergeConfig } from '../../../webhooks/config-change.ts'
 import { addGenerated } from '../../../webhooks/config.ts'
-import { hookTypeNames, hookTypeOf } from '../../../webhooks/types/hook-types.ts'
+import { hookTypeNames, getHookType } from '../../../webhooks/types/hook-types.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, migrateTable } from '../migration.ts'
 
@@ -30,7 +30,7 @@ export async function migrateWebhooks(migration: Migration): Promise<void> {
       const { config, problems } = mapConfig(migration, typeName, read.json(row, 'config'))
       for (const problem of problems)
         report.leave('settings of web hooks that are not accepted', `${label}: ${problem}`)
-      const type = hookTypeOf(typeName)
+      const type = getHookType(typeName)
       const triggers = read.list(row, 'triggers').map(String)
       const unknown = triggers.filter(name => !type.triggers.some(known => known === name))
       for (const trigger of unknown)
@@ -70,7 +70,7 @@ export async function migrateWebhooks(migration: Migration): Promise<void> {
 
 /** Seals secrets and leaves out settings that are unset or unknown. */
 function mapConfig({ secrets }: Migration, typeName: string, config: Readonly<Record<string, unknown>>) {
-  const type = hookTypeOf(typeName)
+  const type = getHookType(typeName)
   const sent = Object.entries(config).flatMap(([key, value]) => {
     const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     return isScalar && value !== '' ? [{ key, value }] : []

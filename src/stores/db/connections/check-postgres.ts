@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 
 import { AdvisedError, codeOf, type OperatorError } from '../../../platform/runtime/errors.ts'
-import { reasonOf, toOperatorError } from '../../../platform/runtime/store-errors.ts'
+import { describeError, toOperatorError } from '../../../platform/runtime/store-errors.ts'
 import { findTlsFault } from '../../../platform/runtime/tls-faults.ts'
 import { openSql, type Sql } from '../sql.ts'
-import { connectionsOf } from './connection-budget.ts'
+import { countConnections } from './connection-budget.ts'
 import { checkSessions } from './session-pooling.ts'
 
 /** Where the URL of a Postgres comes from. */
@@ -32,7 +32,7 @@ function explainUnusable(
   const tlsFault = findTlsFault(error)
   if (tlsFault !== null)
     return new AdvisedError(
-      `the certificate of Postgres ${tlsFault} (${reasonOf(error)})`,
+      `the certificate of Postgres ${tlsFault} (${describeError(error)})`,
       adviceForCertificate(codeOf(error), variable ?? 'the URL'),
       { cause: error }
     )
@@ -45,7 +45,7 @@ function explainUnusable(
         `Postgres does not answer${variable === undefined ? '' : ` at ${variable}`}`,
         'start it, or correct the URL'
       ]
-  return new AdvisedError(`${name} (${reasonOf(error)})`, advice, { cause: error })
+  return new AdvisedError(`${name} (${describeError(error)})`, advice, { cause: error })
 }
 
 function adviceForCertificate(code: string, variable: string): string {
@@ -85,9 +85,9 @@ async function explainMissingSession(error: unknown): Promise<OperatorError | nu
     return null
   const [, place, host, port] = /((\S+):(\d+))$/.exec(error.message) ?? []
   if (host === undefined || !(await accepts(host, Number(port)))) return null
-  const needs = `${connectionsOf('server')} for each server and ${connectionsOf('workers')} for each workers process`
+  const needs = `${countConnections('server')} for each server and ${countConnections('workers')} for each workers process`
   return new AdvisedError(
-    `Postgres, or a pooler in front of it, accepts connections at ${place}, but gives no session (${reasonOf(error)})`,
+    `Postgres, or a pooler in front of it, accepts connections at ${place}, but gives no session (${describeError(error)})`,
     `if it is a pooler, all its sessions are in use: raise its default_pool_size to ${needs}; otherwise see the log of Postgres`,
     { cause: error }
   )

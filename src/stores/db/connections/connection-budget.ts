@@ -11,7 +11,7 @@ export const pools = {
 } as const
 
 /** How many connections a process of a kind opens at most. */
-export const connectionsOf = (kind: keyof typeof pools): number =>
+export const countConnections = (kind: keyof typeof pools): number =>
   Object.values(pools[kind]).reduce((sum, count) => sum + count, 0)
 
 /** Processes renew their registration every 5.5 seconds at most, which may take 4. */
@@ -38,7 +38,7 @@ export async function findConnectionShortage(sql: Sql): Promise<string | null> {
  * Postgres and gives fewer, else null. Call it while this process has no other connection.
  */
 export async function findPoolerShortage(url: string, kind: keyof typeof pools): Promise<string | null> {
-  const needed = connectionsOf(kind)
+  const needed = countConnections(kind)
   const sessions = await countPoolerSessions(url, needed)
   return sessions === null || sessions >= needed
     ? null
@@ -85,7 +85,7 @@ async function readBudget(sql: Sql) {
   const [servers, workers] = [Math.max(1, row.servers), Math.max(1, row.workers)]
   return {
     ...row,
-    needed: servers * connectionsOf('server') + workers * connectionsOf('workers'),
+    needed: servers * countConnections('server') + workers * countConnections('workers'),
     processes: `${servers} server and ${workers} workers processes`
   }
 }

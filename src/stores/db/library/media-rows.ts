@@ -149,7 +149,7 @@ export async function upsertMedia(
 const cueColumnNames = Object.values(cueColumns)
 
 /** Finds the station's first playlist of this name, or creates it. */
-export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {
+export async function getOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {
   const [known] = await tx<{ id: number }[]>`
     select id from playlists where station_id = ${stationId} and name_key(name) = name_key(${name})
     order by name <> ${name}, id limit 1`

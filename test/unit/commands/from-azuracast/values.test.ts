@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { parseMigrationArguments } from '../../../../src/commands/from-azuracast/command.ts'
 import { renderCopyLine } from '../../../../src/commands/from-azuracast/copy-rows.ts'
 import { openReport } from '../../../../src/commands/from-azuracast/report.ts'
-import { parseTime, readerOf } from '../../../../src/commands/from-azuracast/source.ts'
+import { parseTime, openReader } from '../../../../src/commands/from-azuracast/source.ts'
 import { folderHash } from '../../../../src/commands/from-azuracast/steps/covers.ts'
-import { peakOf } from '../../../../src/commands/from-azuracast/steps/history.ts'
+import { parsePeak } from '../../../../src/commands/from-azuracast/steps/history.ts'
 import { toMinute } from '../../../../src/commands/from-azuracast/steps/listener-minutes.ts'
 import { mapCues } from '../../../../src/commands/from-azuracast/steps/media.ts'
 import { copiedPath, proposeRoot } from '../../../../src/commands/from-azuracast/steps/storage.ts'
@@ -25,7 +25,7 @@ test.each([
 })
 
 test('a value of a column that the release does not have is unset', () => {
-  const read = readerOf({ columns: ['id', 'config', 'list'] })
+  const read = openReader({ columns: ['id', 'config', 'list'] })
   const row = ['7', '{"a": 1}', 'not json']
   expect(read.number(row, 'id')).toBe(7)
   expect(read.json(row, 'config')).toEqual({ a: 1 })
@@ -47,7 +47,7 @@ test.each([
   [{ type: 'icecast', url: 'http://a', mount: '/m', custom_listen_url: 'https://b/m' }, 'https://b/m', '']
 ])('the stream of the remote %j', (remote, url, type) => {
   const columns = Object.keys(remote)
-  expect(findRemoteStream(readerOf({ columns }), Object.values(remote))).toEqual({ url, type })
+  expect(findRemoteStream(openReader({ columns }), Object.values(remote))).toEqual({ url, type })
 })
 
 test.each([
@@ -95,13 +95,13 @@ test.each([
   },
   { cue_in: '1.5', cue_out: '170.0', fade_overlap: '3.5', fade_in: null, fade_out: '0.0', amplify: '-2.5' }
 ])('cue points of all releases: %j', song => {
-  expect(mapCues(readerOf({ columns: Object.keys(song) }), Object.values(song))).toMatchObject(cues)
+  expect(mapCues(openReader({ columns: Object.keys(song) }), Object.values(song))).toMatchObject(cues)
 })
 
 test('small conversions', () => {
   expect(renderCopyLine(['a\tb\\c\0\nd', null, 5, true, ''])).toBe('a\\tb\\\\c\\nd\t\\N\t5\tt\t\n')
-  expect(peakOf('[3, 17, 5]', 4)).toBe(17)
-  expect(peakOf(null, 4)).toBe(4)
+  expect(parsePeak('[3, 17, 5]', 4)).toBe(17)
+  expect(parsePeak(null, 4)).toBe(4)
   // The MD5 of `.` and of `a/b`.
   expect(folderHash('song.mp3')).toBe('5058f1af8388633f609cadb75a75dc9d')
   expect(folderHash('a/b/song.mp3')).toBe('a7e86136543b019d72468ceebf71fb8e')

@@ -2,7 +2,7 @@ import { assert, bigInt, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import {
-  capacityOf,
+  computeCapacity,
   formatSize,
   isFull,
   parseSize,
@@ -112,6 +112,6 @@ describe('with 40 bytes used, the capacity is', () => {
     [45n, 10n, 45n],
     [30n, 10n, 30n]
   ] as const)('for a quota of %d and %s free: %s', ([quota, free, capacity]) => {
-    expect(capacityOf(quota, 40n, free)).toBe(capacity)
+    expect(computeCapacity(quota, 40n, free)).toBe(capacity)
   })
 })

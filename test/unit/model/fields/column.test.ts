@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { columnOf, sealingPurpose } from '../../../../src/model/fields/field.ts'
+import { toColumnName, sealingPurpose } from '../../../../src/model/fields/field.ts'
 
 test.for([
   ['name', 'name'],
   ['s3Bucket', 's3_bucket'],
   ['sftpPrivateKeyPassPhrase', 'sftp_private_key_pass_phrase']
 ] as const)('the field %s has the column %s', ([field, column]) => {
-  expect(columnOf(field)).toBe(column)
+  expect(toColumnName(field)).toBe(column)
 })
 
 test('a secret is sealed for its table and column', () => {

@@ -6,7 +6,7 @@ import {
   type ListedSong,
   parsePlaylist,
   type PlaylistFormat,
-  renderPlaylist
+  renderPlaylistFile
 } from '../../../../src/model/songs/playlist-file.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { sized } from '../../../support/tier.ts'
@@ -23,21 +23,24 @@ const aSong = (parts: Partial<ListedSong> = {}): ListedSong => ({
 
 test('an M3U has whole seconds and song texts', () => {
   expect(
-    renderPlaylist('m3u', [aSong(), aSong({ path: 'https://example.com/b.mp3', artist: '', durationMs: 0 })])
+    renderPlaylistFile('m3u', [
+      aSong(),
+      aSong({ path: 'https://example.com/b.mp3', artist: '', durationMs: 0 })
+    ])
   ).toBe(
     '#EXTM3U\n#EXTINF:300,Kimiko Ishizaka - Aria\nishizaka/aria.mp3\n#EXTINF:-1,Aria\nhttps://example.com/b.mp3\n'
   )
 })
 
 test('a PLS counts its entries', () => {
-  expect(renderPlaylist('pls', [aSong()])).toBe(
+  expect(renderPlaylistFile('pls', [aSong()])).toBe(
     '[playlist]\nFile1=ishizaka/aria.mp3\nTitle1=Kimiko Ishizaka - Aria\nLength1=300\nNumberOfEntries=1\nVersion=2\n'
   )
 })
 
 test('a title cannot add lines', () => {
   for (const format of formats) {
-    const text = renderPlaylist(format, [
+    const text = renderPlaylistFile(format, [
       aSong({ title: 'a\r\nhttps://evil.example/x.mp3\u2028#EXT-X-ENDLIST' })
     ])
     expect(parsePlaylist(Buffer.from(text)).entries.map(({ location }) => location)).toEqual([
@@ -76,7 +79,7 @@ describe.for(formats)('a playlist rendered as %s', format => {
   test('is parsed to the same paths in the same order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(oddSong, { maxLength: 8, selector: song => song.path }), songs => {
-        const { entries } = parsePlaylist(Buffer.from(renderPlaylist(format, songs)))
+        const { entries } = parsePlaylist(Buffer.from(renderPlaylistFile(format, songs)))
         const library = new Set(songs.map(song => song.path))
         const found = entries.map(({ location }) =>
           findSongCandidates(location, null).paths.find(candidate => library.has(candidate))

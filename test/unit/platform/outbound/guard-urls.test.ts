@@ -2,7 +2,7 @@ import { BlockList, Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { checkTarget, checkUrl, hostOf } from '../../../../src/platform/outbound/guard.ts'
+import { checkTarget, checkUrl, parseHost } from '../../../../src/platform/outbound/guard.ts'
 import { guardedFetch } from '../../../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../../../src/platform/outbound/networks.ts'
 
@@ -168,7 +168,7 @@ describe('is refused', () => {
       'unsafe_url',
       'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
     ])
-    expect(hostOf(url)).toBe(host)
+    expect(parseHost(url)).toBe(host)
     expect(await checkTarget(url, none)).toEqual(problem)
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked', status: 0 })
     expect(connect).not.toHaveBeenCalled()
@@ -212,7 +212,7 @@ describe('passes', () => {
     ['an inner name', 'http://redis:6379/', 'redis']
   ])('%s: %j', ([, url, host]) => {
     expect(checkUrl(url, none)).toBeNull()
-    expect(hostOf(url)).toBe(host)
+    expect(parseHost(url)).toBe(host)
   })
 })
 

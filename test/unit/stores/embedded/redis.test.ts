@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { parseMajor } from '../../../../src/stores/embedded/redis-binary.ts'
-import { renderConfig } from '../../../../src/stores/embedded/redis.ts'
+import { renderRedisConfig } from '../../../../src/stores/embedded/redis.ts'
 
 test('the version is parsed from the output of Redis and Valkey', () => {
   expect(parseMajor('Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(7)
@@ -10,5 +10,5 @@ test('the version is parsed from the output of Redis and Valkey', () => {
 })
 
 test('a folder with spaces and quotes is quoted in the configuration', () => {
-  expect(renderConfig('/my "radio"', 6400, 'secret')).toContain('dir "/my \\"radio\\""\n')
+  expect(renderRedisConfig('/my "radio"', 6400, 'secret')).toContain('dir "/my \\"radio\\""\n')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { urlsOf } from '../../../../src/stores/redis/place.ts'
+import { splitUrls } from '../../../../src/stores/redis/place.ts'
 
 test.for([
   ['redis://one', ['redis://one']],
@@ -8,5 +8,5 @@ test.for([
   ['redis://:a,b@one,redis://:a,b@two', ['redis://:a,b@one', 'redis://:a,b@two']],
   ['rediss://one,redis://two', ['rediss://one', 'redis://two']]
 ] as const)('the URLs in %s are separated', ([text, urls]) => {
-  expect(urlsOf(text)).toEqual(urls)
+  expect(splitUrls(text)).toEqual(urls)
 })

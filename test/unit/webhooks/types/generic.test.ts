@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { openRenderer } from '../../../../src/model/station/renderer.ts'
 import { renderEventNowPlaying } from '../../../../src/webhooks/format/now-playing-body.ts'
-import { hookTypeOf } from '../../../../src/webhooks/types/hook-types.ts'
+import { getHookType } from '../../../../src/webhooks/types/hook-types.ts'
 import { aPlay, aSong, aStation } from '../../../support/builders.ts'
 import {
   anEvent,
@@ -28,7 +28,7 @@ afterEach(() => {
 
 const requestOf = (config: object, at = happenedAt + 1, formerSecrets: readonly string[] = []) => {
   const settings = { webhook_url: url, ...config }
-  const sending = hookTypeOf('generic').send(anEvent(), settings, { at, formerSecrets })
+  const sending = getHookType('generic').send(anEvent(), settings, { at, formerSecrets })
   const [request] = sending.kind === 'requests' ? sending.requests : []
   if (!request) throw new Error(sending.kind)
   return request

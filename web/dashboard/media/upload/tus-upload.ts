@@ -114,7 +114,7 @@ async function createUpload(
   const headers = {
     ...tusHeaders,
     'Upload-Length': String(file.size),
-    'Upload-Metadata': renderMetadata(metadata)
+    'Upload-Metadata': renderUploadMetadata(metadata)
   }
   const response = await send({
     method: 'POST',
@@ -181,7 +181,7 @@ function toError({ status, message }: UploadResponse): UploadError {
 }
 
 /** Renders pairs of a key and a value in base64 of UTF-8. */
-export const renderMetadata = (metadata: Readonly<Record<string, string>>): string =>
+export const renderUploadMetadata = (metadata: Readonly<Record<string, string>>): string =>
   Object.entries(metadata)
     .filter(([, value]) => value !== '')
     .map(([key, value]) => `${key} ${toBase64(value)}`)

@@ -3,7 +3,7 @@ import { exactly, int64, string } from '../../../core/schemas.ts'
 import { maxRows } from '../../../library/file-list.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
 import { changeSchema, filePlaylists, nothing } from '../../response-schema.ts'
-import { file, type FileRecord, renderPlaylist } from './file.ts'
+import { file, type FileRecord, renderFilePlaylist } from './file.ts'
 
 type FolderEntry = {
   readonly path: string
@@ -28,7 +28,7 @@ export const fileRow: RecordDialect<FolderEntry> = {
     return rows.map(row => ({
       ...row,
       media: row.media && rendered.next().value,
-      dir: row.dir && { playlists: (playlists.get(row.path) ?? []).map(renderPlaylist) }
+      dir: row.dir && { playlists: (playlists.get(row.path) ?? []).map(renderFilePlaylist) }
     }))
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../record-dialect.ts'
 import { filePlaylists, links } from '../../response-schema.ts'
 import { artVersion } from './art-version.ts'
-import { shortNameOf } from './playlist.ts'
+import { deriveShortName } from './playlist.ts'
 
 /** The documented record. */
 export type FileRecord = {
@@ -42,7 +42,7 @@ export const file = changeRecord<FileRecord, ReadonlyMap<number, FileFacts>>({
       Object.fromEntries(Object.entries(row.custom_fields).filter(([, value]) => value !== ''))
     ),
     playlists: shown(filePlaylists, ({ id }, { facts }) =>
-      (facts.get(id)?.playlists ?? []).map(renderPlaylist)
+      (facts.get(id)?.playlists ?? []).map(renderFilePlaylist)
     ),
     links: computed(links, ({ id, unique_id }, { facts, stationLink }) => ({
       self: stationLink(`file/${id}`),
@@ -105,10 +105,10 @@ export const fileInPath: OperationDialect = {
  * A playlist of a file or a folder. `folder` is where it comes from; null: from itself. `count` is how often it has the
  * song.
  */
-export const renderPlaylist = ({ id, name, folder, count = 1 }: FilePlaylist) => ({
+export const renderFilePlaylist = ({ id, name, folder, count = 1 }: FilePlaylist) => ({
   id,
   name,
-  short_name: shortNameOf(name),
+  short_name: deriveShortName(name),
   folder,
   count
 })

@@ -5,7 +5,7 @@ import type { Sql } from '../../../../stores/db/sql.ts'
 import { parseId } from '../../../core/parse.ts'
 import { arrayOf, boolean, exactly, int64, string } from '../../../core/schemas.ts'
 import { toExtraMetadata } from '../../../library/extra-metadata.ts'
-import { isJsonBody, type OperationDialect, orNull } from '../../record-dialect.ts'
+import { isJsonBody, type OperationDialect, emptyToNull } from '../../record-dialect.ts'
 import { nullableString } from '../../response-schema.ts'
 import { artVersion } from './art-version.ts'
 
@@ -71,9 +71,9 @@ export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
           title,
           length,
           text: renderAzuracastText({ artist, title, album: media.album }),
-          album: orNull(media.album),
-          genre: orNull(media.genre),
-          isrc: orNull(media.isrc),
+          album: emptyToNull(media.album),
+          genre: emptyToNull(media.genre),
+          isrc: emptyToNull(media.isrc),
           art_updated_at: artVersion(artHash),
           extra_metadata_raw: omitUnset(toExtraMetadata(cues)),
           links: { play: stationLink(`file/${media.unique_id}/play`) }

@@ -21,7 +21,7 @@ export const playlist = changeRecord<PlaylistRow, Totals>({
   emptyAsNull: ['remote_url'],
   members: {
     station_id: computed(int64, (_, { stationId }) => stationId),
-    short_name: computed(string, ({ name }) => shortNameOf(name)),
+    short_name: computed(string, ({ name }) => deriveShortName(name)),
     description: constant(nothing, null),
     // Without options one that is empty, as AzuraCast.
     backend_options: shown(arrayOf(string), row => row.backend_options.split(',')),
@@ -49,7 +49,7 @@ export const playlist = changeRecord<PlaylistRow, Totals>({
 const toTime = (ms: number | null | undefined) => (ms ? toIsoTime(Math.floor(ms / 1000)) : null)
 
 /** A short name as AzuraCast derives it, which is never a number. */
-export function shortNameOf(name: string): string {
+export function deriveShortName(name: string): string {
   const short = derivedName(name)
   const isNumber = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/.test(short)
   return isNumber ? `playlist_${short}` : short

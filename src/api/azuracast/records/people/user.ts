@@ -1,6 +1,6 @@
 import { arrayOf, exactly, string } from '../../../core/schemas.ts'
 import { asDocumented, computed, constant, replaceRecord, shown } from '../../declare-record.ts'
-import { orNull } from '../../record-dialect.ts'
+import { emptyToNull } from '../../record-dialect.ts'
 import { nothing, nullableString } from '../../response-schema.ts'
 
 type UserRow = {
@@ -21,7 +21,7 @@ export const user = replaceRecord<UserRow>({
     id: computed(asDocumented, ({ id }) => id),
     email: shown(asDocumented, ({ email }) => email),
     auth_password: constant(asDocumented, ''),
-    name: shown(nullableString, ({ name }) => orNull(name)),
+    name: shown(nullableString, ({ name }) => emptyToNull(name)),
     locale: shown(asDocumented, ({ locale }) => locale),
     show_24_hour_time: shown(asDocumented, row => row.show_24_hour_time),
     two_factor_secret: constant(nothing, null),

@@ -1,7 +1,7 @@
 import { refuseField } from '../../../../platform/runtime/errors.ts'
 import { int64 } from '../../../core/schemas.ts'
 import { changeRecord, computed, shown } from '../../declare-record.ts'
-import { type DialectContext, isJsonBody, type JsonBody, orNull } from '../../record-dialect.ts'
+import { type DialectContext, isJsonBody, type JsonBody, emptyToNull } from '../../record-dialect.ts'
 import { links, nullableString, orNullSchema } from '../../response-schema.ts'
 
 type MountRow = {
@@ -18,8 +18,8 @@ export const mount = changeRecord<MountRow, ReadonlyMap<number, MountFacts>>({
   emptyAsNull: ['fallback_mount', 'relay_url', 'authhash', 'custom_listen_url'],
   members: {
     station_id: computed(int64, (_, { stationId }) => stationId),
-    intro_path: computed(nullableString, ({ id }, { facts }) => orNull(facts.get(id)?.intro ?? '')),
-    frontend_config: shown(orNullSchema, row => orNull(unwrapConfig(row.frontend_config))),
+    intro_path: computed(nullableString, ({ id }, { facts }) => emptyToNull(facts.get(id)?.intro ?? '')),
+    frontend_config: shown(orNullSchema, row => emptyToNull(unwrapConfig(row.frontend_config))),
     links: computed(links, linksOf)
   },
   async read(rows, { sql }) {

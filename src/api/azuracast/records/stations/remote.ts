@@ -1,7 +1,7 @@
 import { parseUrl } from '../../../../platform/outbound/networks.ts'
 import { boolean, int64, nullableInt64, string } from '../../../core/schemas.ts'
 import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
-import { orNull, renameMembers } from '../../record-dialect.ts'
+import { emptyToNull, renameMembers } from '../../record-dialect.ts'
 import { nothing, nullableString, selfLink } from '../../response-schema.ts'
 
 type RemoteRow = {
@@ -41,7 +41,7 @@ export const remote = replaceRecord<RemoteRow>({
     source_username: constant(nothing, null),
     source_password: constant(nothing, null),
     is_public: constant(boolean, false),
-    autodj_format: shown(nullableString, ({ format }) => orNull(format)),
+    autodj_format: shown(nullableString, ({ format }) => emptyToNull(format)),
     autodj_bitrate: shown(nullableInt64, ({ bitrate }) => bitrate || null),
     url: shown(string, row => splitAddress(row).url),
     mount: shown(nullableString, row => splitAddress(row).mount),
@@ -95,7 +95,7 @@ function splitAddress({ url: address, type }: { readonly url: string; readonly t
   const [, path = '', id] =
     (type === 'shoutcast2' && /^(.*)\/\?sid=(\d+)$/.exec(url.pathname + url.search)) || []
   if (id !== undefined) return { url: url.origin + path, mount: id }
-  return { url: url.origin, mount: orNull(`${url.pathname}${url.search}`.replace(/^\/$/, '')) }
+  return { url: url.origin, mount: emptyToNull(`${url.pathname}${url.search}`.replace(/^\/$/, '')) }
 }
 
 /** The address of the stream: the mount is below the path of the server. */

@@ -19,11 +19,11 @@ export const brandingSettings = { offline_text: 'offline_text' } as const
 type Settings = Readonly<Record<string, string>>
 
 /** Renders the settings of a config that a station has. */
-export const renderConfig = <Row extends object>(row: Row, settings: Settings) =>
+export const renderStationConfig = <Row extends object>(row: Row, settings: Settings) =>
   Object.fromEntries(Object.entries(settings).map(([name, own]) => [name, Reflect.get(row, own)]))
 
 /** Parses the settings of a config that a station has. */
-export function parseConfig(config: unknown, settings: Settings): JsonBody {
+export function parseStationConfig(config: unknown, settings: Settings): JsonBody {
   if (!isJsonBody(config)) return {}
   const known = Object.entries(settings).filter(([name]) => name in config)
   return Object.fromEntries(known.map(([name, own]) => [own, config[name]]))

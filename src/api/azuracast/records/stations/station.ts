@@ -1,7 +1,7 @@
 import { azuracastBackend } from '../../../../model/station/now-playing.ts'
 import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
 import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
-import { type DialectContext, type JsonBody, orNull, renameMembers } from '../../record-dialect.ts'
+import { type DialectContext, type JsonBody, emptyToNull, renameMembers } from '../../record-dialect.ts'
 import { nothing, nullableString } from '../../response-schema.ts'
 import {
   backendSettings,
@@ -11,8 +11,8 @@ import {
   noBackendConfig,
   noBranding,
   noFrontendConfig,
-  parseConfig,
-  renderConfig
+  parseStationConfig,
+  renderStationConfig
 } from './station-config.ts'
 
 type StationRow = {
@@ -63,9 +63,12 @@ export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFact
     frontend_type: shown(string, ({ frontend }) => frontend),
     frontend_config: shown(config, () => noFrontendConfig),
     backend_type: shown(string, ({ backend }) => azuracastBackend(backend)),
-    backend_config: shown(config, row => ({ ...noBackendConfig, ...renderConfig(row, backendSettings) })),
-    description: shown(nullableString, ({ description }) => orNull(description)),
-    url: shown(nullableString, ({ url }) => orNull(url)),
+    backend_config: shown(config, row => ({
+      ...noBackendConfig,
+      ...renderStationConfig(row, backendSettings)
+    })),
+    description: shown(nullableString, ({ description }) => emptyToNull(description)),
+    url: shown(nullableString, ({ url }) => emptyToNull(url)),
     radio_base_dir: computed(string, row => `/var/azuracast/stations/${row.short_name}`),
     enable_requests: shown(boolean, row => row.enable_requests),
     request_delay: shown(int64, row => row.request_delay),
@@ -85,8 +88,10 @@ export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFact
     enable_on_demand_download: constant(boolean, true),
     max_mounts: constant(int64, 0),
     max_hls_streams: shown(int64, row => row.max_hls_streams),
-    branding_config: shown(config, row => ({ ...noBranding, ...renderConfig(row, brandingSettings) })),
-    fallback_path: computed(nullableString, ({ id }, { facts }) => orNull(facts.get(id)?.fallbackPath ?? '')),
+    branding_config: shown(config, row => ({ ...noBranding, ...renderStationConfig(row, brandingSettings) })),
+    fallback_path: computed(nullableString, ({ id }, { facts }) =>
+      emptyToNull(facts.get(id)?.fallbackPath ?? '')
+    ),
     media_storage_location: shown(nullableInt64, row => row.media_storage_location_id || null),
     recordings_storage_location: shown(nullableInt64, row => row.recordings_storage_location_id || null),
     podcasts_storage_location: shown(nullableInt64, row => row.podcasts_storage_location_id || null),
@@ -127,9 +132,9 @@ export const parseStationBody = ({
   ...body
 }: JsonBody): JsonBody => ({
   ...renameMembers(body, names),
-  ...parseConfig(frontend_config, frontendSettings),
-  ...parseConfig(backend_config, backendSettings),
-  ...parseConfig(branding_config, brandingSettings)
+  ...parseStationConfig(frontend_config, frontendSettings),
+  ...parseStationConfig(backend_config, backendSettings),
+  ...parseStationConfig(branding_config, brandingSettings)
 })
 
 interface StationFacts {

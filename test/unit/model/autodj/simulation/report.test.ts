@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { exampleStation } from '../../../../../src/commands/simulate/example-station.ts'
-import { renderReport } from '../../../../../src/commands/simulate/report-text.ts'
+import { renderSimulationReport } from '../../../../../src/commands/simulate/report-text.ts'
 import { buildReport } from '../../../../../src/model/autodj/simulation/report.ts'
 import { type Run, simulateUntil } from '../../../../../src/model/autodj/simulation/run.ts'
 import { openZone } from '../../../../../src/model/autodj/zone.ts'
@@ -84,7 +84,7 @@ test('the report consists of tables, and its last line says whether all aims are
       { of: 2, minutes: 70 }
     ]
   )
-  const text = renderReport(buildReport('Harbour FM', run), openZone('UTC'), 1_234)
+  const text = renderSimulationReport(buildReport('Harbour FM', run), openZone('UTC'), 1_234)
   expect(text).toContain('Harbour FM, UTC, seed 1\n')
   expect(text).toContain('2 plays, 2 of 20 songs heard, silence 0:00, simulated in 1.2 s\n')
   expect(text).toContain('  Mon 2026-01-12 01:00:00  Show       01:20:00    20:00  on time\n')
@@ -95,7 +95,7 @@ test('the report consists of tables, and its last line says whether all aims are
 
 test('the last line names missed aims', () => {
   const run = aRun([rotation, show], [{ of: 1, minutes: 180 }])
-  const text = renderReport(buildReport('Harbour FM', run), openZone('UTC'), 0)
+  const text = renderSimulationReport(buildReport('Harbour FM', run), openZone('UTC'), 0)
   expect(text).toMatch(/01:00:00 {2}Show +never\n/)
   expect(text.endsWith('\nMISSED: programs start when the current track ends.\n')).toBe(true)
 })
@@ -105,7 +105,7 @@ test('at most sixty programs are listed', () => {
     schedule: Array.from({ length: 24 }, (_, hour) => ({ start_time: hour * 100, end_time: hour * 100 + 30 }))
   })
   const run = aRun([rotation, often], [{ of: 1, minutes: 4_320 }])
-  expect(renderReport(buildReport('Harbour FM', run), openZone('UTC'), 0)).toContain(
+  expect(renderSimulationReport(buildReport('Harbour FM', run), openZone('UTC'), 0)).toContain(
     '\n  12 more; see the file of --json\n'
   )
 })

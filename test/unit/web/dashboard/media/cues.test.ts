@@ -8,7 +8,7 @@ import {
   cueStep,
   formatPosition,
   moveCue,
-  positionOf
+  resolveCuePosition
 } from '../../../../../web/dashboard/media/cues.ts'
 import { fitToColumns } from '../../../../../web/dashboard/media/waveform-columns.ts'
 
@@ -36,9 +36,9 @@ test('however handles are moved, the server accepts the cue points', () => {
 })
 
 test('handles of unknown values are at the start and the end', () => {
-  expect(cueNames.map(name => positionOf(name, none, 200))).toEqual([0, 0, 200, 200, 200])
+  expect(cueNames.map(name => resolveCuePosition(name, none, 200))).toEqual([0, 0, 200, 200, 200])
   const cues = { ...none, cue_in: 2, fade_in: 3, cue_out: 190, fade_out: 5 }
-  expect(cueNames.map(name => positionOf(name, cues, 200))).toEqual([2, 5, 190, 185, 190])
+  expect(cueNames.map(name => resolveCuePosition(name, cues, 200))).toEqual([2, 5, 190, 185, 190])
 })
 
 test('keys move a handle by a tenth of a second, a second or ten', () => {

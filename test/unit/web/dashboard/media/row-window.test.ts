@@ -1,7 +1,7 @@
 import { assert, double, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { computeWindow, pagesOf, revealRow } from '../../../../../web/dashboard/media/row-window.ts'
+import { computeWindow, listPages, revealRow } from '../../../../../web/dashboard/media/row-window.ts'
 
 const rowHeight = 44
 
@@ -28,10 +28,10 @@ test('a list that became shorter than the scroll position still shows its end', 
 })
 
 test('a range needs the pages that it touches', () => {
-  expect(pagesOf({ first: 0, end: 0 }, 200)).toEqual([])
-  expect(pagesOf({ first: 0, end: 200 }, 200)).toEqual([0])
-  expect(pagesOf({ first: 199, end: 201 }, 200)).toEqual([0, 1])
-  expect(pagesOf({ first: 400, end: 401 }, 200)).toEqual([2])
+  expect(listPages({ first: 0, end: 0 }, 200)).toEqual([])
+  expect(listPages({ first: 0, end: 200 }, 200)).toEqual([0])
+  expect(listPages({ first: 199, end: 201 }, 200)).toEqual([0, 1])
+  expect(listPages({ first: 400, end: 401 }, 200)).toEqual([2])
 })
 
 test('a row is revealed with the least movement', () => {

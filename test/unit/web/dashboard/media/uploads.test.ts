@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   discardUpload,
-  renderMetadata,
+  renderUploadMetadata,
   type SendUploadRequest,
   UploadError,
   type UploadRequest,
@@ -152,7 +152,7 @@ test('a file that is canceled or paused while it is being created leaves no uplo
 })
 
 test('metadata are base64 of UTF-8', () => {
-  expect(renderMetadata({ path: 'Müsik/é.mp3', directory: '' })).toBe('path TcO8c2lrL8OpLm1wMw==')
+  expect(renderUploadMetadata({ path: 'Müsik/é.mp3', directory: '' })).toBe('path TcO8c2lrL8OpLm1wMw==')
 })
 
 /** A queue whose uploads end when the test says so. */

@@ -10,7 +10,7 @@ import type { CsvLine } from './csv-reader.ts'
 type Cells = Pick<CsvLine, 'cells'>
 
 /** Finds the songs of lines, by `unique_id` or else `path`. Returns a function from a line to its song. */
-export async function findSongs(
+export async function indexSongsOfLines(
   { reads: sql }: Pick<ApiServices, 'reads'>,
   read: Pick<HeavyRead, 'rows'>,
   { stationId, lines }: { readonly stationId: number; readonly lines: readonly CsvLine[] }
