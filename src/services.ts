@@ -140,13 +140,13 @@ function warnOfConnectionShortage(sql: Sql, log: Logger): () => void {
   const find = () => findConnectionShortage(sql).catch(() => null)
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
-  const checkAgain = async () => {
+  const recheck = async () => {
     const shortage = await find()
     if (shortage !== null && !isStopped)
       log.warn({ reason: shortage }, 'postgres has too few connections; raise its limit')
   }
   void find().then(shortage => {
-    if (shortage !== null && !isStopped) timer = setTimeout(() => void checkAgain(), aliveSeconds * 1_000)
+    if (shortage !== null && !isStopped) timer = setTimeout(() => void recheck(), aliveSeconds * 1_000)
   })
   return () => {
     isStopped = true

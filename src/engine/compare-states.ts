@@ -24,7 +24,7 @@ const maxChanged = 5_000
 const stationsPerGroup = 1_000
 
 /**
- * Finds stations whose live state in Redis differs from the facts in Postgres. Each call compares stations
+ * Finds stations whose live state in Redis differs from Postgres. Each call compares stations
  * that changed lately and all of one shard, so every station is compared about once a minute. The first call
  * compares all stations, as does the next one after Postgres was restarted or restored. After a Redis was
  * restarted or lost data, all stations of its shards are compared.
@@ -34,7 +34,7 @@ export function openStateComparison(services: PlayoutServices) {
   let differing: ReadonlySet<number> = new Set()
   /** The last summary of each shard; undefined if it has to be compared in full. */
   let summaries: readonly (ShardSummary | undefined)[] = []
-  let facts: FactsSummary | null = null
+  let lastSummary: DatabaseSummary | null = null
   let startedMs = performance.now()
   let nextShard = 0
 
@@ -42,8 +42,9 @@ export function openStateComparison(services: PlayoutServices) {
   async function chooseShards() {
     const faults: unknown[] = []
     const responses = await readShardSummaries(redis)
-    const now = await readFactsSummary(services)
-    const isContinued = facts !== null && now.identity === facts.identity && now.newest >= facts.newest
+    const now = await readDatabaseSummary(services)
+    const isContinued =
+      lastSummary !== null && now.identity === lastSummary.identity && now.newest >= lastSummary.newest
     const isReadableShard = (shard: number) => responses[shard]?.status === 'fulfilled'
     const full = shards.filter(shard => {
       const response = responses[shard]
@@ -53,7 +54,7 @@ export function openStateComparison(services: PlayoutServices) {
     for (const response of responses) if (response.status === 'rejected') faults.push(response.reason)
     const accept = () => {
       summaries = responses.map(response => (response.status === 'fulfilled' ? response.value : undefined))
-      facts = now
+      lastSummary = now
       nextShard = (nextShard + 1) % shards.length
     }
     return { full, isReadableShard, accept, faults }
@@ -119,11 +120,11 @@ const hasLostNothing = (summary: ShardSummary, before: ShardSummary | undefined)
   summary.size >= before.size
 
 /** `newest`: the highest revision. */
-type FactsSummary = { readonly identity: string; readonly newest: number }
+type DatabaseSummary = { readonly identity: string; readonly newest: number }
 
 /** Reads what differs after Postgres was restarted, or its stations were restored from a backup. */
-async function readFactsSummary({ sql }: PlayoutServices): Promise<FactsSummary> {
-  const [summary] = await sql<FactsSummary[]>`
+async function readDatabaseSummary({ sql }: PlayoutServices): Promise<DatabaseSummary> {
+  const [summary] = await sql<DatabaseSummary[]>`
     select concat_ws(' ', pg_postmaster_start_time(), 'stations'::regclass::oid, pg_relation_filenode('stations')) as identity,
       coalesce((select max(revision) from stations), 0) as newest`
   return summary ?? { identity: '', newest: 0 }
@@ -156,7 +157,7 @@ async function removeLatelyDeleted(
   for (const id of ids) if (positions.get(id) !== '') await removeState(redis, id)
 }
 
-/** A station whose live state differs from the facts. */
+/** A station whose live state differs from Postgres. */
 type Difference = { readonly stationId: number; readonly isMissing: boolean }
 
 /**
@@ -177,7 +178,7 @@ async function forEachGroup(
     await work(new Map(read.slice(start, start + atOnce)))
 }
 
-/** Compares all stations of shards, whose positions were read, with the facts. */
+/** Compares all stations of shards, whose positions were read, with Postgres. */
 async function compareShards(
   services: PlayoutServices,
   group: ReadonlyMap<number, ReadonlyMap<number, string>>
@@ -210,7 +211,7 @@ async function findDifferences(
   return differences
 }
 
-/** Whether a state shows the current facts. States that only a newer release can read are left to it. */
+/** Whether a state shows what is in Postgres now. States that only a newer release can read are left to it. */
 function isCurrent(text: string, epoch: string, revision: number): boolean {
   const position = parsePosition(text)
   if (isOfNewerRelease(position)) return true

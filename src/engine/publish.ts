@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import {
   newestRevision,
-  pickShownFacts,
+  pickVisibleState,
   type StationSnapshot,
   type StationState
 } from '../model/station/state.ts'
@@ -93,7 +93,7 @@ async function storeOver(
   { before, snapshot }: ShownChange
 ): Promise<StationState | null> {
   const schema = processes.schema()
-  const state: StationState = { ...pickShownFacts(snapshot), offset: 0 }
+  const state: StationState = { ...pickVisibleState(snapshot), offset: 0 }
   const { epoch, revision } = before.station
   const over = formatPosition({ epoch, offset: 0, revision, schema })
   // Redis notices itself if listeners are lost.
@@ -181,7 +181,7 @@ async function store(
   const isOver = isEpochOver({ stored, snapshot })
   const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
   const listeners = stored.state?.listeners ?? snapshot.listeners
-  const state: StationState = { ...pickShownFacts(snapshot), listeners, epoch, offset: position.offset }
+  const state: StationState = { ...pickVisibleState(snapshot), listeners, epoch, offset: position.offset }
   if (isOfNewerRelease(position)) return { outcome: 'unreadable', state }
   if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
   const isRenewed = isOver || stored.state === null || sentOffset > 0

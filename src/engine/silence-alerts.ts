@@ -79,7 +79,7 @@ export async function raiseSilenceAlerts(
   for (const { id, name, problem, sinceMs } of found) {
     const { title, body } = alerts[problem]
     const isNew = await raiseAlert(sql, {
-      fact: `${prefix}${id}`,
+      key: `${prefix}${id}`,
       title: `${title}: ${name}`,
       body: body(formatMinute(sinceMs)),
       type: 'danger',

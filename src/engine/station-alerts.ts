@@ -36,7 +36,7 @@ async function renewAlerts(sql: Sql, faults: readonly LastingFault[]): Promise<v
     )
     await sql.begin(async tx => {
       await raiseAlert(tx, {
-        fact: `${prefix}${id}`,
+        key: `${prefix}${id}`,
         title: `A station does not work: ${name}`,
         body: `${reasons.join(' ')} The log has the details. Other stations are not affected.`,
         type: 'danger',

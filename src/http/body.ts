@@ -46,8 +46,8 @@ export function dropBody(res: HttpResponse, req: HttpRequest): ReceivedBody | nu
   return completion
 }
 
-/** More is not received and used in one turn of the event loop. */
-const maxBytesPerTurn = 64 * 1024
+/** More is not received and used in one tick of the event loop. */
+const maxBytesPerTick = 64 * 1024
 
 /** A request body that is being received. */
 export type IncomingBody = ReturnType<typeof collectBody>
@@ -115,8 +115,8 @@ export function collectBody(
     if (!isLast) return
     const received = chunks
     const finish = () => resolve(Buffer.concat(received))
-    // Megabytes may have arrived in this turn of the event loop.
-    settle(() => (size > maxBytesPerTurn ? setImmediate(finish) : finish()))
+    // Megabytes may have arrived in this tick of the event loop.
+    settle(() => (size > maxBytesPerTick ? setImmediate(finish) : finish()))
   })
   return {
     bytes,

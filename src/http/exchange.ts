@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
@@ -253,10 +253,10 @@ const isBodyUnread = ({ body }: Exchange) => body?.isComplete() === false
 async function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): Promise<void> {
   defer(exchange)
   const { head, body, server } = exchange
-  await nextTurn()
+  await nextTick()
   if (head.isChunked || head.isLast || head.isForwarded) {
     await body?.whenComplete(bodyEndMs)
-    await nextTurn()
+    await nextTick()
     if (exchange.isOpen && isBodyUnread(exchange))
       server.log.warn(
         { ...describeRequest(exchange), status: response.status },

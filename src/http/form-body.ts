@@ -41,7 +41,7 @@ async function parseIn(
   let offset = 0
   const read = async () => {
     if (offset >= bytes.length) return null
-    // Others have their turn between the pieces.
+    // The event loop runs between the pieces.
     await setImmediate()
     const piece = bytes.subarray(offset, offset + pieceBytes)
     offset += pieceBytes

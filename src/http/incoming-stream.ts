@@ -1,7 +1,7 @@
 import { ApiError } from '../platform/runtime/errors.ts'
 import { openBodyBuffer, type OpenSpool } from './body-buffer.ts'
+import { addReceiver, removeReceiver, mustWait, scheduleResume } from './body-scheduler.ts'
 import { abortedError, keepAliveMs, openCompletion, type ReceivedBody } from './body.ts'
-import { enterTurns, leaveTurns, mustWait, resumeInTurn } from './receive-turns.ts'
 import type { BodyStream } from './route.ts'
 
 /*
@@ -11,7 +11,7 @@ import type { BodyStream } from './route.ts'
  */
 
 /**
- * Above this, the connection is not read until the handler has taken the bytes and its turn has come. It is little, so
+ * Above this, the connection is not read until the handler has taken the bytes and the scheduler resumes it. It is little, so
  * that few connections are read at once: each may deliver megabytes if the event loop was late.
  */
 const maxBufferedBytes = 64 * 1024
@@ -94,7 +94,7 @@ export function openIncomingStream(
     res.pause()
     res.resume()
   }, keepAliveMs)
-  enterTurns()
+  addReceiver()
 
   const untilMore = async (): Promise<boolean> => {
     let timer: NodeJS.Timeout | undefined
@@ -115,7 +115,7 @@ export function openIncomingStream(
     read: async () => {
       for (;;) {
         const bytes = await buffer.read()
-        if (isPaused && buffer.unreadBytes() === 0) resumeInTurn(resumeBody)
+        if (isPaused && buffer.unreadBytes() === 0) scheduleResume(resumeBody)
         if (bytes !== null) return bytes
         if (failure !== null) throw failure
         if (isAborted) throw abortedError()
@@ -123,7 +123,7 @@ export function openIncomingStream(
           onEnd()
           return null
         }
-        // A client that waits for its turn cannot send.
+        // A client that waits to be resumed cannot send.
         if (!(await untilMore()) && !isPaused)
           throw new ApiError('timed-out', `No content was sent for ${idleTimeoutMs / 1000} seconds.`)
       }
@@ -136,7 +136,7 @@ export function openIncomingStream(
     release: () => {
       isReleased = true
       clearInterval(keepAlive)
-      leaveTurns(resumeBody)
+      removeReceiver(resumeBody)
       buffer.close()
       if (isPaused && !isAborted) res.resume()
     }

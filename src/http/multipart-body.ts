@@ -39,7 +39,7 @@ export async function* readPieces(stream: BodyStream): AsyncGenerator<Uint8Array
   for (let piece = await stream.read(); piece !== null; piece = await stream.read()) yield piece
 }
 
-/** How long the parser may run before others have their turn. */
+/** How long the parser may run before it yields to the event loop. */
 const sliceMs = 8
 /** What it gets at once: line breaks take it up to 0.2 us each. */
 const pieceBytes = 64 * 1024

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { type ShownFacts, pickShownFacts, type StationState } from '../model/station/state.ts'
+import { type VisibleState, pickVisibleState, type StationState } from '../model/station/state.ts'
 import type { Trigger } from '../model/station/triggers.ts'
 import { currentTraceparent } from '../platform/tracing/tracing.ts'
 import type { Tx } from '../stores/db/sql.ts'
@@ -45,7 +45,7 @@ export async function readSubscribedHooks(
  */
 export async function writeEvent(
   tx: Tx,
-  snapshot: ShownFacts,
+  snapshot: VisibleState,
   event: StationEvent,
   filter: TriggerFilter
 ): Promise<number[]> {
@@ -56,7 +56,7 @@ export async function writeEvent(
 
 /** An event and what its station shows then. */
 interface ShownEvent {
-  readonly snapshot: ShownFacts
+  readonly snapshot: VisibleState
   readonly event: StationEvent
 }
 
@@ -85,7 +85,7 @@ export function eventsStatement(
   const stations = new Set(deliveries.map(({ station }) => station))
   const written = events.filter(({ snapshot }) => stations.has(snapshot.stationId))
   const states = written.map(({ snapshot }) =>
-    JSON.stringify({ ...pickShownFacts(snapshot), offset: 0 } satisfies StationState)
+    JSON.stringify({ ...pickVisibleState(snapshot), offset: 0 } satisfies StationState)
   )
   return tx<{ id: number }[]>`
     with events as (

@@ -408,7 +408,7 @@ describe('notifications', () => {
     ].map(each => each.notification_id)
     await program.ask('PUT', `${notifications}/${third}`, { body: { is_read: true } })
     await raiseAlert(program.sql, {
-      fact: 'test:1',
+      key: 'test:1',
       title: 'Raised',
       body: '',
       type: 'success',
@@ -488,8 +488,8 @@ describe('notifications', () => {
 })
 
 describe('alerts', () => {
-  const fact = {
-    fact: 'hook:7',
+  const alert = {
+    key: 'hook:7',
     title: 'x'.repeat(300),
     body: '',
     type: 'warning',
@@ -497,21 +497,21 @@ describe('alerts', () => {
   } as const
 
   test('are raised once by any process, until they are resolved', async ({ sql }) => {
-    const raised = await Promise.all(Array.from({ length: 5 }, () => raiseAlert(sql, fact)))
+    const raised = await Promise.all(Array.from({ length: 5 }, () => raiseAlert(sql, alert)))
     expect(raised.filter(Boolean)).toHaveLength(1)
     const [row] = await sql<{ title: string }[]>`select title from notifications`
     expect(row?.title).toHaveLength(200)
     await sql`delete from notifications`
-    expect(await raiseAlert(sql, fact)).toBe(false)
+    expect(await raiseAlert(sql, alert)).toBe(false)
     await resolveAlert(sql, 'hook:8')
-    expect(await raiseAlert(sql, fact)).toBe(false)
-    await resolveAlert(sql, fact.fact)
-    expect(await raiseAlert(sql, fact)).toBe(true)
+    expect(await raiseAlert(sql, alert)).toBe(false)
+    await resolveAlert(sql, alert.key)
+    expect(await raiseAlert(sql, alert)).toBe(true)
   })
 
   test('an alert that is resolved says so in its notification', async ({ sql }) => {
     await raiseAlert(sql, {
-      fact: 'x',
+      key: 'x',
       title: 'A problem',
       body: 'It is bad.',
       type: 'danger',

@@ -40,10 +40,10 @@ const running = new AbortController().signal
 const textsOf = (headers: IncomingHttpHeaders) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-const raise = (sql: Sql, fact: string, source: 'storage' | 'playout' | 'webhooks' = 'storage') =>
+const raise = (sql: Sql, key: string, source: 'storage' | 'playout' | 'webhooks' = 'storage') =>
   raiseAlert(sql, {
-    fact,
-    title: `Title of ${fact}`,
+    key,
+    title: `Title of ${key}`,
     body: 'Do this.',
     type: source === 'webhooks' ? 'warning' : 'danger',
     source

@@ -69,7 +69,7 @@ describe('notifications', () => {
       if (source === 'operator') continue
       const fact = `visibility:${source}:${body.notification.notification_id}`
       await raiseAlert(program.sql, {
-        fact,
+        key: fact,
         title: `Of ${source}`,
         body: address,
         type: 'info',

@@ -56,7 +56,7 @@ test('enabling resets failures and the alert, by a toggle and by a change', asyn
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const trouble = {
-    fact: disabledAlert(id),
+    key: disabledAlert(id),
     title: 'Off',
     body: '',
     type: 'warning',

@@ -191,14 +191,14 @@ const faultsOfLoad: readonly Fault[] = [
 ]
 
 /** Each alert is resolved by what raises it, here sometimes before Prometheus has seen it. */
-const raised = (alert: string, fact: string): Fault => [
+const raised = (alert: string, key: string): Fault => [
   [alert],
   ({ sql }) => {
-    const danger = { fact, title: alert, body: '', type: 'danger', source: 'system' } as const
+    const danger = { key, title: alert, body: '', type: 'danger', source: 'system' } as const
     const end = repeat(() => raiseAlert(sql, danger), 200)
     return async () => {
       end()
-      await resolveAlert(sql, fact)
+      await resolveAlert(sql, key)
     }
   }
 ]
@@ -229,7 +229,7 @@ export const faults: readonly Fault[] = [
 ]
 
 const staleAlert = {
-  fact: 'stations-stale',
+  key: 'stations-stale',
   title: 'stale',
   body: '',
   type: 'danger',

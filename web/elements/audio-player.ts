@@ -40,7 +40,7 @@ export type IsMissing = (url: string) => Promise<boolean>
  */
 const firstBackoffMs = 1_000
 const maxBackoffMs = 20_000
-/** After so many failures in a row the listener is told that the stream does not respond. */
+/** After so many failures in a row a message says that the stream does not respond. */
 const failuresUntilRetrying = 4
 /** A stream that is silent for this time has failed. */
 const timeoutMs = 15_000
@@ -149,7 +149,7 @@ export function openAudioPlayer(
   }
 
   async function fail(): Promise<void> {
-    // A source that was already given up may fail once more.
+    // A source that was already abandoned may fail once more.
     if (stream === null || isBackingOff) return
     const own = starts
     const isInVain = !stream.isHls && !wasHeard && (await isMissing(stream.url))

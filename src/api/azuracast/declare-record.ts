@@ -3,18 +3,18 @@ import type { DialectContext, JsonBody, RecordDialect } from './record-dialect.t
 import { changeSchema, memberOf, replaceSchema } from './response-schema.ts'
 
 /** What the values of members are made of, beside the documented record. */
-type MemberContext<Facts> = DialectContext & {
+type MemberContext<Extras> = DialectContext & {
   /** What was read for all records of the page. */
-  readonly facts: Facts
+  readonly extras: Extras
 }
 
 /** A schema, or what makes it of that of the documented member. */
 type MemberSchema = JsonSchema | ((documented: JsonSchema) => JsonSchema)
 
 /** A member of a record in the dialect. */
-interface Member<Row, Facts> {
+interface Member<Row, Extras> {
   readonly schema: MemberSchema
-  valueOf(row: Row, context: MemberContext<Facts>): unknown
+  valueOf(row: Row, context: MemberContext<Extras>): unknown
   /** Whether a body may repeat it, without an effect, as it may repeat computed fields. */
   readonly isComputed?: boolean
   /** The value of a member that has no effect. A body may repeat it; other values are named as ignored. */
@@ -22,19 +22,19 @@ interface Member<Row, Facts> {
 }
 
 /** A documented member that is shown in another form, or one that bodies do not have. */
-export const shown = <Row, Facts>(
+export const shown = <Row, Extras>(
   schema: MemberSchema,
-  valueOf: Member<Row, Facts>['valueOf']
-): Member<Row, Facts> => ({ schema, valueOf })
+  valueOf: Member<Row, Extras>['valueOf']
+): Member<Row, Extras> => ({ schema, valueOf })
 
 /** A member that AzuraCast computes. */
-export const computed = <Row, Facts>(
+export const computed = <Row, Extras>(
   schema: MemberSchema,
-  valueOf: Member<Row, Facts>['valueOf']
-): Member<Row, Facts> => ({ schema, valueOf, isComputed: true })
+  valueOf: Member<Row, Extras>['valueOf']
+): Member<Row, Extras> => ({ schema, valueOf, isComputed: true })
 
 /** A member without an effect. */
-export const constant = <Row, Facts>(schema: MemberSchema, value: unknown): Member<Row, Facts> => ({
+export const constant = <Row, Extras>(schema: MemberSchema, value: unknown): Member<Row, Extras> => ({
   schema,
   valueOf: () => value,
   constant: { value }
@@ -43,28 +43,28 @@ export const constant = <Row, Facts>(schema: MemberSchema, value: unknown): Memb
 /** The schema of a member that has that of the documented one. */
 export const asDocumented = (documented: JsonSchema): JsonSchema => documented
 
-type Members<Row, Facts> = Readonly<Record<string, Member<Row, Facts>>>
+type Members<Row, Extras> = Readonly<Record<string, Member<Row, Extras>>>
 
-interface Declaration<Row extends object, Facts> extends Pick<
+interface Declaration<Row extends object, Extras> extends Pick<
   RecordDialect<Row>,
   'constants' | 'fields' | 'parse'
 > {
   /** By name, in the order in which they are shown. */
-  readonly members: Members<Row, Facts>
+  readonly members: Members<Row, Extras>
   /** Reads what the documented records lack, once for all of a page. */
-  read?(rows: readonly Row[], context: DialectContext): Facts | Promise<Facts>
+  read?(rows: readonly Row[], context: DialectContext): Extras | Promise<Extras>
 }
 
-interface Change<Row extends object, Facts> extends Declaration<Row, Facts> {
+interface Change<Row extends object, Extras> extends Declaration<Row, Extras> {
   /** Documented texts that are null if they are empty. */
   readonly emptyAsNull?: readonly (keyof Row & string)[]
 }
 
 /** Declares a record that has the documented members too, unless `members` has one of the same name. */
-export function changeRecord<Row extends object, Facts = undefined>({
+export function changeRecord<Row extends object, Extras = undefined>({
   emptyAsNull = [],
   ...declared
-}: Change<Row, Facts>): RecordDialect<Row> {
+}: Change<Row, Extras>): RecordDialect<Row> {
   const base = (row: Row) => ({
     ...row,
     ...Object.fromEntries(emptyAsNull.map(name => [name, row[name] === '' ? null : row[name]]))
@@ -78,8 +78,8 @@ export function changeRecord<Row extends object, Facts = undefined>({
 }
 
 /** Declares a record that has exactly these members. */
-export function replaceRecord<Row extends object, Facts = undefined>(
-  declared: Declaration<Row, Facts>
+export function replaceRecord<Row extends object, Extras = undefined>(
+  declared: Declaration<Row, Extras>
 ): RecordDialect<Row> {
   return {
     ...declareBody(declared),
@@ -88,7 +88,7 @@ export function replaceRecord<Row extends object, Facts = undefined>(
   }
 }
 
-function schemasOf<Row, Facts>(members: Members<Row, Facts>, documented: JsonSchema) {
+function schemasOf<Row, Extras>(members: Members<Row, Extras>, documented: JsonSchema) {
   return Object.fromEntries(
     Object.entries(members).map(([name, { schema }]) => [
       name,
@@ -98,12 +98,12 @@ function schemasOf<Row, Facts>(members: Members<Row, Facts>, documented: JsonSch
 }
 
 /** What bodies with the record may have. */
-function declareBody<Row extends object, Facts>({
+function declareBody<Row extends object, Extras>({
   members,
   constants,
   fields,
   parse
-}: Declaration<Row, Facts>) {
+}: Declaration<Row, Extras>) {
   const entries = Object.entries(members)
   const names = entries.filter(([, { isComputed }]) => isComputed).map(([name]) => name)
   const own = entries.flatMap(([name, { constant: found }]) => (found ? [[name, found.value] as const] : []))
@@ -125,9 +125,9 @@ const openRender =
   ) =>
   async (rows: readonly Row[], context: DialectContext): Promise<readonly object[]> => {
     const entries = Object.entries(members)
-    const withFacts = { ...context, facts: await read?.(rows, context) }
+    const withExtras = { ...context, extras: await read?.(rows, context) }
     return rows.map(row => ({
       ...base(row),
-      ...Object.fromEntries(entries.map(([name, member]) => [name, member.valueOf(row, withFacts)]))
+      ...Object.fromEntries(entries.map(([name, member]) => [name, member.valueOf(row, withExtras)]))
     }))
   }

@@ -303,15 +303,15 @@ async function workOn(
       return ''
     case 'clear-extra':
       await changeStation(services, stationId, ({ tx }) => clearCuePoints(tx, song.id))
-      return readFileAgain(action, song, { replacesCorrections: false })
+      return rereadFile(action, song, { replacesCorrections: false })
     case 'reprocess':
-      return readFileAgain(action, song, { replacesCorrections: true })
+      return rereadFile(action, song, { replacesCorrections: true })
     default:
       return work satisfies never
   }
 }
 
-async function readFileAgain(
+async function rereadFile(
   action: FileAction,
   song: Song,
   { replacesCorrections }: { readonly replacesCorrections: boolean }

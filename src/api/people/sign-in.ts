@@ -2,7 +2,7 @@ import { text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { limitGroupsOf, limitKeyOf } from '../../platform/outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
-import { openTurns } from '../auth/password-turns.ts'
+import { openPasswordQueue } from '../auth/password-queue.ts'
 import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute } from '../core/route.ts'
@@ -20,7 +20,7 @@ const clientFailures = openSharedBuckets('password of a client', 1 / 20, 10)
  * Passwords by email address that unknown clients try: a burst of 20, then one every two seconds. Others wait for their
  * turn; known ones do not.
  */
-const accountTurns = openTurns('password of an account', 1 / 2, 20)
+const accountQueue = openPasswordQueue('password of an account', 1 / 2, 20)
 
 /** Throws 429 after too many attempts of an address. */
 export async function limitAttempts(deps: BucketDeps, address: string): Promise<void> {
@@ -54,14 +54,14 @@ export async function limitPasswords(
   }
   await assertUnlocked()
   const isBounded = knownAs === null
-  const hasTurn = isBounded && (await accountTurns.isCrowded(deps, account))
-  if (hasTurn) await accountTurns.take(deps, account, groups)
+  const isQueued = isBounded && (await accountQueue.isCrowded(deps, account))
+  if (isQueued) await accountQueue.take(deps, account, groups)
   const isRight = await check()
   // Checked again: concurrent guesses all passed the first check.
   await assertUnlocked()
   if (!isRight) await clientFailures.take(deps, client)
-  if (isBounded && !hasTurn && (!isRight || (await accountTurns.isCrowded(deps, account))))
-    await accountTurns.take(deps, account, groups)
+  if (isBounded && !isQueued && (!isRight || (await accountQueue.isCrowded(deps, account))))
+    await accountQueue.take(deps, account, groups)
   return isRight
 }
 

@@ -74,7 +74,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
         finish(() => {
           throw error
         })
-      const pollAgain = async () => {
+      const repoll = async () => {
         const found = await pollCommands(services, stationId, seen)
         if (isOver) return
         if (found.commands.length > 0) finish(() => json(found))
@@ -86,7 +86,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
         if (!state || waitMs <= 0) return finish(renderEmpty)
         const request = { ...poll, since: state.offset, epoch: state.epoch, waitMs }
         const waiting = longPolls.wait(request, reason => {
-          if (reason === 'changed') void pollAgain().catch(fail)
+          if (reason === 'changed') void repoll().catch(fail)
           else finish(renderEmpty)
         })
         if (waiting === 'released') return finish(renderEmpty)
@@ -94,7 +94,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
         forget = waiting
       }
       const current = live.get(String(stationId))
-      if (current && isNewState(poll, current)) void pollAgain().catch(fail)
+      if (current && isNewState(poll, current)) void repoll().catch(fail)
       else wait()
       return () => {
         isOver = true

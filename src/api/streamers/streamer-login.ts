@@ -9,7 +9,7 @@ import { nameKey } from '../../platform/text/name-key.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { shownDjName, sourceUsername } from '../../stores/db/stations.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import { openTurns } from '../auth/password-turns.ts'
+import { openPasswordQueue } from '../auth/password-queue.ts'
 import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
 import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
 
@@ -29,10 +29,10 @@ const maxAddressLength = 64
 const maxNameLength = 64
 /**
  * Logins of a station from unknown addresses, which a playout does not report: a burst of 20, then one every two
- * seconds. Others wait for their turn, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep
+ * seconds. Others wait in a queue, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep
  * all streamers off the air.
  */
-const unknownTurns = openTurns('streamer of unknown address', 1 / 2, 20, 5_000)
+const unknownQueue = openPasswordQueue('streamer of unknown address', 1 / 2, 20, 5_000)
 
 interface StationRow {
   readonly acceptsStreamers: boolean
@@ -72,7 +72,7 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
   const isUnknown = login.address === ''
   const isLocked = async () => !isUnknown && (await failedLogins.peek(deps, client)) > 0
   if (await isLocked()) return null
-  if (isUnknown && !(await awaitUnknownTurn(deps, stationId, login.user))) return null
+  if (isUnknown && !(await waitInUnknownQueue(deps, stationId, login.user))) return null
   const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
   if (streamer === null) {
     if (!isUnknown) await failedLogins.take(deps, client)
@@ -87,14 +87,14 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
 }
 
 /**
- * Returns false if the login has to be repeated later. Users take turns, so that guesses for one do not hold up the
+ * Returns false if the login has to be repeated later. Each user has a queue, so that guesses for one do not hold up the
  * others.
  */
-async function awaitUnknownTurn(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
+async function waitInUnknownQueue(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
   try {
     // Accounts are found by the same key.
     const name = nameKey(normalizeUser(user)).slice(0, maxNameLength)
-    await unknownTurns.take(deps, String(stationId), [name])
+    await unknownQueue.take(deps, String(stationId), [name])
     return true
   } catch (error) {
     if (error instanceof TooManyRequests) return false

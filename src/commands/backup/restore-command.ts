@@ -179,7 +179,7 @@ const missingKey = ({ DATA_DIR }: Config) =>
   'The stored credentials cannot be decrypted with the key here, and servers will not start: set SECRETS_KEY to the key of the ' +
   `backed-up installation, or copy its file to ${join(resolve(DATA_DIR), 'secrets-key')}. If the key is lost, run npm run forget-credentials.\n`
 
-/** Removes the live states of the former database from Redis. Returns what to tell the operator. */
+/** Removes the live states of the former database from Redis. Returns a message for the operator. */
 async function resetRedis({ REDIS_URL: redisUrl, DATABASE_URL: databaseUrl }: Config, dataDir: string) {
   if (redisUrl !== undefined) {
     await forgetLiveStates(redisUrl).catch((error: unknown) => {

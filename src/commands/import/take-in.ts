@@ -131,7 +131,7 @@ async function takeIn(
     const stats = await stat(song.path)
     if (!stats.isFile()) return 'it is not a regular file'
     const file = { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
-    const target = await claimTarget(sql, { stationId, media }, song, toTarget(song.path, roots), file)
+    const target = await reserveTarget(sql, { stationId, media }, song, toTarget(song.path, roots), file)
     try {
       if (!target.isThere) await copyInto(media, song.path, target.path)
       return await storePath(sql, stationId, song, { path: target.path, from: song.path })
@@ -175,10 +175,10 @@ function toTarget(path: string, roots: readonly string[]): string {
 const maxTargets = 1_000
 
 /**
- * Claims a free path for a copy, or that of a former copy whose song was not stored, until `endMove`. Nobody else
+ * Reserves a free path for a copy, or that of a former copy whose song was not stored, until `endMove`. Nobody else
  * stores a file there meanwhile. Throws 409 if another command is taking the song in.
  */
-async function claimTarget(
+async function reserveTarget(
   sql: Sql,
   { stationId, media }: Pick<TakeInOptions, 'stationId' | 'media'>,
   song: AbsoluteSong,

@@ -24,12 +24,12 @@ function describeEntry(entry: LogEntry, zone: Zone, playlistName: (id: number) =
   const clock = (seconds: number) => formatLocalTime(zone, seconds * 1_000).slice(-8)
   switch (entry.step) {
     case 'slot':
-      return [`slot of ${clock(entry.at)}: ${inWords(entry.why)}`]
+      return [`slot of ${clock(entry.at)}: ${toWords(entry.why)}`]
     case 'requests':
-      return entry.pending === 0 ? [] : [`none of ${entry.pending} requests: ${inWords(entry.why)}`]
+      return entry.pending === 0 ? [] : [`none of ${entry.pending} requests: ${toWords(entry.why)}`]
     case 'bucket': {
       const order = entry.order.map(({ id, weight }) => `${playlistName(id)} (weight ${weight})`)
-      return [`drawn from ${inWords(entry.bucket)}: ${order.join(', ')}`]
+      return [`drawn from ${toWords(entry.bucket)}: ${order.join(', ')}`]
     }
     case 'tracks': {
       const { song, title, artist } = entry.skipped
@@ -57,7 +57,7 @@ function describeObstacles(log: readonly LogEntry[]): string[] {
   for (const entry of log)
     if (entry.step === 'playlist') names.set(entry.why, [...(names.get(entry.why) ?? []), entry.name])
   if (names.size === 0) return []
-  return [`not due: ${[...names].map(([why, each]) => `${each.join(', ')} (${inWords(why)})`).join('; ')}`]
+  return [`not due: ${[...names].map(([why, each]) => `${each.join(', ')} (${toWords(why)})`).join('; ')}`]
 }
 
-const inWords = (word: string) => word.replaceAll('_', ' ')
+const toWords = (word: string) => word.replaceAll('_', ' ')

@@ -35,7 +35,7 @@ const alertAfterMs = 60 * 60_000
 /** Lists in parallel, so that one that takes its 10 seconds does not delay all others. */
 const concurrency = 4
 
-const factOf = (id: number) => `remote-list:${id}`
+const alertKey = (id: number) => `remote-list:${id}`
 
 /** A list that this process may fetch until its lease expires. */
 interface LeasedList {
@@ -122,7 +122,7 @@ function withAllowedSongs(list: RemoteList, allowed: BlockList): RemoteList {
 async function refresh(services: RemoteListServices, list: LeasedList, fetched: RemoteList, nowMs: number) {
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
   const isChanged = await keep(services, list, fetched.songs, nowMs)
-  if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, factOf(list.id))
+  if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, alertKey(list.id))
   if (isChanged) await tryRefillQueue(services, list.stationId)
 }
 
@@ -181,7 +181,7 @@ async function noteFailure(
   if (problem !== list.problem) log.warn({ playlist: list.id, problem }, 'remote list not fetched')
   if (failingMs < alertAfterMs) return
   await raiseAlert(sql, {
-    fact: factOf(list.id),
+    key: alertKey(list.id),
     title: `A remote playlist cannot be fetched: ${list.name}`,
     body: `For an hour no attempt of ${list.station} has succeeded. ${problem} What was fetched before stays in use.`,
     type: 'warning',

@@ -38,8 +38,8 @@ export async function updateDiskAlerts(sql: Sql, dataFolder: string, signal: Abo
   const paths = [...new Set([dataFolder, ...rows.map(({ path }) => path)])]
   const { volumes, skipped } = await readVolumes(paths, signal)
   measureVolumes(volumes)
-  const kept = [...volumes.map(({ path }) => path), ...skipped].map(factOf)
-  await sql`delete from open_facts where starts_with(fact, ${factOf('')}) and fact <> all(${kept}::text[])`
+  const kept = [...volumes.map(({ path }) => path), ...skipped].map(alertKey)
+  await sql`delete from open_facts where starts_with(fact, ${alertKey('')}) and fact <> all(${kept}::text[])`
   for (const volume of volumes) await updateAlert(sql, volume)
 }
 
@@ -52,7 +52,7 @@ function measureVolumes(volumes: readonly Volume[]): void {
   diskSize.read = () => measured.map(({ path, sizeBytes }) => [{ path }, sizeBytes])
 }
 
-const factOf = (path: string) => `disk-full:${hostname()}:${path}`
+const alertKey = (path: string) => `disk-full:${hostname()}:${path}`
 
 /** Returns each volume once, and the paths without one. */
 async function readVolumes(paths: readonly string[], signal: AbortSignal) {
@@ -80,12 +80,12 @@ async function readVolume(path: string, signal: AbortSignal): Promise<Volume | n
 }
 
 async function updateAlert(sql: Sql, { path, freeBytes, sizeBytes }: Volume): Promise<void> {
-  const fact = factOf(path)
+  const key = alertKey(path)
   const leastBytes = Math.min(sizeBytes * minFreeShare, minFreeBytes)
-  if (freeBytes > leastBytes * resolvedFactor) await resolveAlert(sql, fact)
+  if (freeBytes > leastBytes * resolvedFactor) await resolveAlert(sql, key)
   if (freeBytes >= leastBytes) return
   await raiseAlert(sql, {
-    fact,
+    key,
     title: `A disk is nearly full: ${path} on ${hostname()}`,
     body: `${formatSize(BigInt(freeBytes))} of ${formatSize(BigInt(sizeBytes))} are free. Uploads, imports and the database fail when it is full.`,
     type: 'danger',

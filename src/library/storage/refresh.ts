@@ -101,7 +101,7 @@ async function refresh(row: LocationRow, deps: StorageDeps, signal: AbortSignal)
     // The last measurement is kept: the files of an unreachable server still exist.
     await sql`update storage_locations set measure_at = ${nextAt} where id = ${row.id}`
     await raiseAlert(sql, {
-      fact: unreachableAlert(row.id),
+      key: unreachableAlert(row.id),
       title: `Storage cannot be measured: ${locationUri(withoutSecrets(row))}`,
       body: isFault ? error.message : 'See the log of the workers for the reason.',
       type: 'warning',
@@ -125,11 +125,11 @@ async function updateNearlyFullAlert(sql: Sql, row: LocationRow, usage: Usage): 
   const { usedBytes, freeBytes } = usage
   const available = computeCapacity(BigInt(row.quotaBytes), usedBytes, freeBytes)
   const percent = usedPercent(usedBytes, available)
-  const fact = nearlyFullAlert(row.id)
-  if (percent < resolvedPercent) await resolveAlert(sql, fact)
+  const key = nearlyFullAlert(row.id)
+  if (percent < resolvedPercent) await resolveAlert(sql, key)
   if (percent < nearlyFullPercent || available === null) return
   await raiseAlert(sql, {
-    fact,
+    key,
     title: `Storage is ${percent} % full: ${locationUri(withoutSecrets(row))}`,
     body: `It contains ${formatSize(usedBytes)} of ${formatSize(available)}.`,
     type: isFull(usedBytes, available) ? 'danger' : 'warning',

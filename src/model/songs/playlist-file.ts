@@ -35,7 +35,7 @@ export function parsePlaylist(bytes: Uint8Array, charset: string | null = null):
   }
 }
 
-/** Parses the text of a playlist as `parsePlaylist` does, while others have their turn. */
+/** Parses the text of a playlist as `parsePlaylist` does, and yields to the event loop between slices. */
 export async function parsePlaylistInSlices(text: string): Promise<ParsedPlaylist> {
   const steps = parseSteps(text)
   let parsed = reject('it is empty')
@@ -48,7 +48,7 @@ export async function parsePlaylistInSlices(text: string): Promise<ParsedPlaylis
 }
 
 const sliceMs = 8
-/** How many lines are read until others may have their turn. */
+/** How many lines are read before it yields to the event loop. */
 const linesPerStep = 100
 
 function* parseSteps(text: string): Generator<undefined, ParsedPlaylist> {

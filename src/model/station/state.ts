@@ -128,15 +128,15 @@ interface LiveBroadcast {
 }
 
 /** The live state as read from Postgres, without the offset, which is set when the state is stored. */
-export interface StationSnapshot extends ShownFacts {
+export interface StationSnapshot extends VisibleState {
   readonly counts: CountsBasis
 }
 
 /** What a station shows, without the offset. */
-export type ShownFacts = Omit<StationState, 'offset'>
+export type VisibleState = Omit<StationState, 'offset'>
 
 /** Returns the part of a snapshot that is shown: all but the counts for Redis. */
-export function pickShownFacts(snapshot: ShownFacts & Partial<StationSnapshot>): ShownFacts {
+export function pickVisibleState(snapshot: VisibleState & Partial<StationSnapshot>): VisibleState {
   const { counts: _counts, ...shown } = snapshot
   return shown
 }

@@ -67,7 +67,7 @@ interface Entry {
 }
 
 /** The same work of a station is logged once in this time. */
-const logAgainMs = 10 * 60_000
+const logIntervalMs = 10 * 60_000
 const periodMs = 10_000
 /** Lines per period: a fault may affect many stations. */
 const linesPerPeriod = 20
@@ -116,7 +116,7 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
       entry.lastMs = nowMs
       entry.reason = describeError(error)
       stationFailures.inc({ task })
-      if (nowMs - entry.failureLoggedMs < logAgainMs) return
+      if (nowMs - entry.failureLoggedMs < logIntervalMs) return
       entry.failureLoggedMs = nowMs
       const { failures } = entry
       if (mayLog(nowMs))
@@ -131,7 +131,7 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
       const nowMs = clock()
       const { failures } = entry
       entry.failures = 0
-      if (nowMs - entry.successLoggedMs < logAgainMs) return
+      if (nowMs - entry.successLoggedMs < logIntervalMs) return
       entry.successLoggedMs = nowMs
       if (mayLog(nowMs)) log.info({ station: stationId, task, failures }, 'work for a station succeeds again')
     },
@@ -148,7 +148,7 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
       const nowMs = clock()
       for (const [key, entry] of entries) {
         if (nowMs - entry.lastMs > forgottenMs) entry.failures = 0
-        if (nowMs - entry.lastMs > logAgainMs) entries.delete(key)
+        if (nowMs - entry.lastMs > logIntervalMs) entries.delete(key)
       }
       return failing()
         .filter(({ sinceMs, lastMs }) => lastMs - sinceMs >= lastingMs)

@@ -35,7 +35,7 @@ export function openReleasers(log: Logger) {
 interface ServiceContext<Config> {
   readonly config: Config
   readonly log: Logger
-  /** To which whoever opens a store tells how to probe it. */
+  /** Registers how to probe a store that was opened. */
   readonly outages: Outages
   /** Closed when the process stops, or when its start fails. */
   readonly opened: ReturnType<typeof openReleasers>

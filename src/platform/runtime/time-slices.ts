@@ -25,7 +25,7 @@ export function openTimeSlices(sliceMs: number, step: () => boolean) {
   return { wake, close: () => void (isClosed = true) }
 }
 
-/** Returns a function that waits for the next turn of the event loop if `sliceMs` have passed since the last one. */
+/** Returns a function that waits for the next tick of the event loop if `sliceMs` have passed since the last one. */
 export function openPauses(sliceMs: number): () => Promise<void> {
   let deadline = performance.now() + sliceMs
   return async () => {

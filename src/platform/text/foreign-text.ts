@@ -82,7 +82,7 @@ export const isWide = (bytes: Uint8Array, charset: string | null = null): boolea
 /** What is decoded at once; more takes so long that others wait. */
 const sliceBytes = 512 * 1024
 
-/** Decodes a document as `decodeForeignLines` does, while others have their turn. */
+/** Decodes a document as `decodeForeignLines` does, and yields to the event loop between slices. */
 export async function decodeForeignLinesInSlices(
   bytes: Uint8Array,
   charset: string | null = null
@@ -102,7 +102,7 @@ export async function decodeForeignLinesInSlices(
 
 const lineFeed = 0x0a
 
-/** Decodes UTF-8 while others have their turn; null if it is not valid. Without a byte order mark. */
+/** Decodes UTF-8 and yields to the event loop between slices; null if it is not valid. Without a byte order mark. */
 export async function decodeUtf8InSlices(bytes: Uint8Array): Promise<string | null> {
   if (!isUtf8(bytes)) return null
   const decoder = new TextDecoder()

@@ -35,7 +35,7 @@ export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOp
   return parseText(charset === undefined ? decodeText(bytes) : decodeForeignJson(bytes, charset), options)
 }
 
-/** Parses a body of any size as `parseJsonBody` does, while others have their turn. */
+/** Parses a body of any size as `parseJsonBody` does, and yields to the event loop between slices. */
 export async function parseLargeJsonBody(
   bytes: Uint8Array,
   { charset, ...options }: JsonOptions = {}

@@ -11,7 +11,7 @@ export const remoteServerKind = (sql: Sql | Tx): Fragment =>
   sql`case when s.is_enabled then nullif(r.type, '') end`
 
 /** The name of a poll's alert. */
-export const pollAlertName = (id: number): string => `poll:${id}`
+export const pollAlertKey = (id: number): string => `poll:${id}`
 
 /** Adds missing polls, of all stations or one; returns their number. Unneeded ones are deleted when due. */
 export async function addMissingPollRows(sql: Sql | Tx, stationId: number | null = null): Promise<number> {

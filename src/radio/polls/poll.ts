@@ -7,7 +7,7 @@ import type { Secrets } from '../../stores/secrets/secrets.ts'
 import { StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
 import { interpretStreams } from './poll-findings.ts'
-import { type LeasedPoll, pollAlertName, type PollResult } from './poll-rows.ts'
+import { type LeasedPoll, pollAlertKey, type PollResult } from './poll-rows.ts'
 import { fetchFromServer } from './poll-servers.ts'
 import { type StoreDeps, storeFindings } from './store-findings.ts'
 
@@ -121,14 +121,14 @@ async function reportAbsence(
   })
 }
 
-/** Resolves the alert, and tells web hooks that the station is back. */
+/** Resolves the alert, and enqueues the web hook event that the station is back. */
 async function resolveAbsence(
   { sql, triggersFor }: PollDeps,
   poll: LeasedPoll,
   nowMs: number
 ): Promise<void> {
   await beginForStation(sql, poll.stationId, async tx => {
-    const wasRaised = await resolveAlert(tx, pollAlertName(poll.id))
+    const wasRaised = await resolveAlert(tx, pollAlertKey(poll.id))
     if (!wasRaised || poll.remoteId !== null) return
     const sinceMs = poll.failingSinceMs ?? nowMs
     await writeServerEvent(tx, poll.stationId, { trigger: 'station_online', sinceMs, nowMs }, triggersFor)
@@ -136,7 +136,7 @@ async function resolveAbsence(
 }
 
 const composeAlert = ({ id, station, name }: LeasedPoll, problem: string, sinceMs: number): NewAlert => ({
-  fact: pollAlertName(id),
+  key: pollAlertKey(id),
   title: `A streaming server does not respond: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
     `The server has not responded since ${formatMinute(sinceMs)}. ${problem} ` +
@@ -149,7 +149,7 @@ async function deletePoll(deps: PollDeps, poll: LeasedPoll, nowMs: number): Prom
   await storeAbsence(deps, poll, nowMs)
   const { count } = await deps.sql`
     delete from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs}`
-  if (count > 0) await resolveAlert(deps.sql, pollAlertName(poll.id))
+  if (count > 0) await resolveAlert(deps.sql, pollAlertKey(poll.id))
   return null
 }
 

@@ -73,7 +73,7 @@ export function openInstallationSettings(sql: Sql) {
   const cache = openCache<'settings', InstallationSettings>({ maxEntries: 1, ttlMs })
   let last = defaults
 
-  async function readAgain(): Promise<InstallationSettings> {
+  async function reload(): Promise<InstallationSettings> {
     try {
       last = await withDeadline(timeoutMs, 'reading the settings', () => readInstallationSettings(sql))
     } catch {
@@ -83,7 +83,7 @@ export function openInstallationSettings(sql: Sql) {
   }
 
   return {
-    read: (): Promise<InstallationSettings> => cache.load('settings', readAgain),
+    read: (): Promise<InstallationSettings> => cache.load('settings', reload),
     /** Makes the next call read them again, after a change by this process. */
     forget: (): void => cache.delete('settings')
   }

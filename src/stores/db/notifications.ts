@@ -20,7 +20,7 @@ export type NotificationSource = (typeof notificationSources)[number]
 /** A notification that the system raises and resolves. */
 export interface NewAlert {
   /** Identifies the problem; the same each time it is detected: `station-silent:7`. */
-  readonly fact: string
+  readonly key: string
   /** Truncated to 200 characters. */
   readonly title: string
   readonly body: string
@@ -33,7 +33,7 @@ export interface NewAlert {
 export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boolean> {
   const { count } = await sql`
     with fact as (
-      insert into open_facts (fact, notification_id) values (${raised.fact}, gen_random_uuid()::text)
+      insert into open_facts (fact, notification_id) values (${raised.key}, gen_random_uuid()::text)
       on conflict (fact) do nothing returning notification_id
     )
     insert into notifications (notification_id, title, body, type, source)
@@ -45,8 +45,8 @@ export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boole
  * Resolves an alert, so that it can be raised again. A database trigger adds the time to its notification. Returns
  * whether it was raised.
  */
-export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<boolean> {
-  const { count } = await sql`delete from open_facts where fact = ${fact}`
+export async function resolveAlert(sql: Sql | Tx, key: string): Promise<boolean> {
+  const { count } = await sql`delete from open_facts where fact = ${key}`
   return count > 0
 }
 

@@ -98,14 +98,14 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
   }
   // Outages are logged by the callers that need Postgres.
   let beating = Promise.resolve()
-  const beatAgain = () => {
+  const repeatHeartbeat = () => {
     beating = beat()
       .catch(() => {})
       .finally(schedule)
   }
   const schedule = () => {
     if (isStopped) return
-    timer = setTimeout(beatAgain, heartbeatMs * (0.9 + Math.random() / 5))
+    timer = setTimeout(repeatHeartbeat, heartbeatMs * (0.9 + Math.random() / 5))
     timer.unref()
   }
 

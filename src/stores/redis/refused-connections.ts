@@ -21,7 +21,7 @@ const forgetMs = 10_000
  */
 const readyMs = 5_000
 /** A cluster heals most refusals by itself: its nodes elect others, and the client reads the slots again. */
-const clusterPatienceMs = 4_000
+const clusterTimeoutMs = 4_000
 
 /** Returns a function that tells whether a connection may be replaced now. */
 export function openReplacementLimit(): () => boolean {
@@ -63,9 +63,9 @@ export function replaceRefusedNodes(cluster: Cluster): void {
 
   function noteClosedSlot(): void {
     const nowMs = performance.now()
-    if (nowMs - closedAtMs > clusterPatienceMs / 2) closedSinceMs = nowMs
+    if (nowMs - closedAtMs > clusterTimeoutMs / 2) closedSinceMs = nowMs
     closedAtMs = nowMs
-    if (nowMs - closedSinceMs < clusterPatienceMs || cluster.status !== 'ready' || !mayReplace()) return
+    if (nowMs - closedSinceMs < clusterTimeoutMs || cluster.status !== 'ready' || !mayReplace()) return
     closedSinceMs = Infinity
     cluster.disconnect(true)
   }

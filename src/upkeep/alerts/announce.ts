@@ -9,8 +9,8 @@ export interface AnnounceOptions {
   /** None: nothing is announced, and what is open is announced once there is one. */
   readonly channels: readonly AlertChannel[]
   /** An alert that is resolved sooner is not announced. */
-  readonly settleMs?: number
-  /** From one message to the next, so that alerts which come and go are told together. */
+  readonly debounceMs?: number
+  /** From one message to the next, so that alerts which come and go are sent together. */
   readonly intervalMs?: number
   /** An alert that is still open is announced again after this time. */
   readonly reminderMs?: number
@@ -34,7 +34,7 @@ export async function announceAlerts(
   sql: Sql,
   {
     channels,
-    settleMs = minuteMs,
+    debounceMs = minuteMs,
     intervalMs = 5 * minuteMs,
     reminderMs = 24 * 60 * minuteMs
   }: AnnounceOptions
@@ -46,7 +46,7 @@ export async function announceAlerts(
         select from settings where name = ${lastMessage}
           and value::timestamptz > clock_timestamp() - ${`${intervalMs} ms`}::interval) as "isDue"`
     if (!state?.isLocked || !state.isDue) return 0
-    const raised = await dequeueRaised(tx, settleMs)
+    const raised = await dequeueRaised(tx, debounceMs)
     const resolved = await dequeueResolved(tx)
     const reminded = await dequeueReminders(tx, reminderMs)
     const count = raised.length + resolved.length + reminded.length
@@ -76,12 +76,12 @@ const toListed = (rows: readonly AlertRow[]): ListedAlert[] =>
   rows.map(({ alert, title, body, raisedAtMs }) => ({ alert, title, body, since: formatMinute(raisedAtMs) }))
 
 /** The alerts that no message has announced yet. */
-async function dequeueRaised(tx: Tx, settleMs: number): Promise<ListedAlert[]> {
+async function dequeueRaised(tx: Tx, debounceMs: number): Promise<ListedAlert[]> {
   const rows = await tx<AlertRow[]>`
     with raised as (
       select f.fact, n.title, n.body, f.raised_at
       from open_facts f join notifications n on n.notification_id = f.notification_id
-      where f.raised_at <= clock_timestamp() - ${`${settleMs} ms`}::interval
+      where f.raised_at <= clock_timestamp() - ${`${debounceMs} ms`}::interval
         and (n.type = 'danger' or n.source in ('storage', 'system'))
         and not exists (select from announced_alerts a where a.fact = f.fact)
       order by f.raised_at limit ${maxAlerts}

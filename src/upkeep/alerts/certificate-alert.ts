@@ -3,7 +3,7 @@ import { readCertificateEnd } from '../../platform/outbound/certificate.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
-const fact = 'certificate'
+const alertKey = 'certificate'
 const dayMs = 86_400_000
 /** Certificates are renewed 30 days before their end; a month of failures is noticed here. */
 export const warnedDays = 14
@@ -13,17 +13,17 @@ export const warnedDays = 14
  * does not answer, nothing is known and nothing changes.
  */
 export async function updateCertificateAlert(sql: Sql, baseUrl: string, signal: AbortSignal): Promise<void> {
-  if (!baseUrl.startsWith('https:')) await resolveAlert(sql, fact)
+  if (!baseUrl.startsWith('https:')) await resolveAlert(sql, alertKey)
   const endMs = await readCertificateEnd(baseUrl, signal)
   certificateEnd.read = endMs === null ? null : () => endMs / 1_000
   if (endMs === null) return
   const days = Math.floor((endMs - Date.now()) / dayMs)
   if (days >= warnedDays) {
-    await resolveAlert(sql, fact)
+    await resolveAlert(sql, alertKey)
     return
   }
   await raiseAlert(sql, {
-    fact,
+    key: alertKey,
     title: `The certificate of ${new URL(baseUrl).host} ends soon`,
     body: `It is valid until ${new Date(endMs).toISOString().slice(0, 10)}. Then browsers and players refuse to connect. Check that it is renewed (certbot renew), and that the proxy loads it.`,
     type: 'danger',

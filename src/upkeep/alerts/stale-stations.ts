@@ -1,7 +1,7 @@
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
-const fact = 'stations-stale'
+const alertKey = 'stations-stale'
 /** The sweep ends a song that no job has ended within seconds. */
 const overdueMs = 60_000
 const maxCounted = 1_000
@@ -17,13 +17,13 @@ export async function updateStaleStationsAlert(sql: Sql, nowMs: number): Promise
     where h.ended_at_ms is null and h.due_at_ms < ${nowMs - overdueMs} and s.is_enabled and s.deleted_at is null
     order by h.due_at_ms ${sql.unsafe(`limit ${maxCounted}`)}`
   if (stale.length === 0) {
-    await resolveAlert(sql, fact)
+    await resolveAlert(sql, alertKey)
     return 0
   }
   const names = stale.slice(0, maxNamed).map(({ name }) => name)
   const others = stale.length - names.length
   await raiseAlert(sql, {
-    fact,
+    key: alertKey,
     title: stale.length === 1 ? `A station is stale: ${names[0]}` : `${stale.length} stations are stale`,
     body:
       `They show a song that ended more than a minute ago: ${names.join(', ')}${others > 0 ? ` and ${others} more` : ''}. ` +

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { formatMinute, raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
-const missingFact = 'backup-missing'
-export const failedFact = 'backup-failed'
+const missingAlertKey = 'backup-missing'
+export const failedAlertKey = 'backup-failed'
 
 /** The settings with the time of the last scheduled backup that was written, and with the next one. */
 const lastSetting = 'last scheduled backup'
@@ -33,13 +33,13 @@ export async function noteBackup(sql: Sql): Promise<void> {
   await sql`
     insert into settings (name, value) values (${lastSetting}, clock_timestamp()::text)
     on conflict (name) do update set value = excluded.value`
-  await resolveAlert(sql, missingFact)
+  await resolveAlert(sql, missingAlertKey)
 }
 
 /** Resolves the alerts of backups that are not scheduled any more. */
 export async function forgetSchedule(sql: Sql): Promise<void> {
   await sql`delete from settings where name = ${nextSetting}`
-  for (const fact of [missingFact, failedFact]) await resolveAlert(sql, fact)
+  for (const key of [missingAlertKey, failedAlertKey]) await resolveAlert(sql, key)
 }
 
 /** Milliseconds since the last scheduled backup that was written; null if there is none. */
@@ -64,10 +64,10 @@ export async function updateMissingBackupAlert(sql: Sql, schedule: BackupSchedul
   const writtenAtMs = ageMs === null ? -Infinity : row.nowMs - ageMs
   if (known === null || known.expression !== schedule.expression || writtenAtMs >= known.dueAtMs) {
     await noteNext(sql, schedule)
-    await resolveAlert(sql, missingFact)
+    await resolveAlert(sql, missingAlertKey)
   } else if (row.nowMs > known.dueAtMs + known.marginMs)
     await raiseAlert(sql, {
-      fact: missingFact,
+      key: missingAlertKey,
       title: 'A scheduled backup is missing',
       body: `It was due at ${formatMinute(known.dueAtMs)}, and none has been written since. Check that the workers run at its time, and their log.`,
       type: 'danger',

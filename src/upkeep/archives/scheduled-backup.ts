@@ -7,7 +7,7 @@ import type { FileStore } from '../../library/storage/file-store.ts'
 import { builtFile } from '../../platform/process/program-files.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { failedFact, noteBackup } from './missing-backup.ts'
+import { failedAlertKey, noteBackup } from './missing-backup.ts'
 
 export interface ScheduledBackupDeps {
   readonly sql: Sql
@@ -43,13 +43,13 @@ export async function runScheduledBackup(deps: ScheduledBackupDeps, at: Date): P
     const name = nameOf(at)
     if (isAbsolute(deps.config.BACKUP_STORAGE)) await backUpToFolder(deps, deps.config.BACKUP_STORAGE, name)
     else await backUpToLocation(deps, Number(deps.config.BACKUP_STORAGE), name)
-    await resolveAlert(sql, failedFact)
+    await resolveAlert(sql, failedAlertKey)
     await noteBackup(sql)
     return name
   } catch (error) {
     deps.signal.throwIfAborted()
     await raiseAlert(sql, {
-      fact: failedFact,
+      key: failedAlertKey,
       title: 'The scheduled backup failed',
       body: `${error instanceof Error ? error.message : String(error)} (BACKUP_STORAGE ${deps.config.BACKUP_STORAGE})`,
       type: 'danger',

@@ -133,7 +133,7 @@ export async function recordFailure(
     disabledHooks.value++
     await cancelDeliveries(tx, hook.id, result.startedAtMs + result.durationMs)
     await raiseAlert(tx, {
-      fact: disabledAlert(hook.id),
+      key: disabledAlert(hook.id),
       title: `Web hook "${hook.name}" was disabled`,
       body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was disabled: ${outcome.disabled}. Enable it again once its receiver works.`,
       type: 'warning',

@@ -26,7 +26,7 @@ export async function raiseFailureAlerts(sql: Sql): Promise<number> {
   for (const { id, name, station, sinceMs, status } of failing) {
     const response = status === 0 ? 'It does not respond' : `It last responded with status ${status}`
     const isNew = await raiseAlert(sql, {
-      fact: `${prefix}${id}`,
+      key: `${prefix}${id}`,
       title: `A web hook fails: ${name}, ${station}`,
       body: `No delivery has arrived since ${formatMinute(sinceMs)}. ${response}. Deliveries are retried; the delivery log has the responses.`,
       type: 'warning',

@@ -74,7 +74,7 @@ test('the schema, the value and the place in bodies of a member follow from its 
     emptyAsNull: ['url'],
     members: {
       station_id: computed(int64, (_, { stationId }) => stationId),
-      label: computed(string, ({ id }, { facts }) => facts.get(id) ?? ''),
+      label: computed(string, ({ id }, { extras }) => extras.get(id) ?? ''),
       genre: constant(string, 'any')
     },
     read: rows => new Map(rows.map(({ id }) => [id, `#${id}`]))

@@ -41,7 +41,7 @@ export function openForm<Values extends object>(
   const edits = openEdits(start)
   let problems: ReadonlyMap<string, string> = new Map()
   let problem = ''
-  let isGone = false
+  let isDetached = false
   let isBusy = false
   host.addEventListener('submit', event => event.preventDefault())
   if (isGuarded) guardChanges(host, () => form.hasChanges)
@@ -66,7 +66,7 @@ export function openForm<Values extends object>(
     const apiError = toApiError(error)
     const { ofFields, rest } = sortProblems(apiError, fields(), describe)
     problems = ofFields
-    isGone = apiError.status === 404
+    isDetached = apiError.status === 404
     if (showsProblem) problem = rest
     else if (rest !== '')
       notify(host, { text: rest, isError: true, isConnectionError: apiError.status === 0 })
@@ -104,7 +104,7 @@ export function openForm<Values extends object>(
     },
     /** Whether the server did not find the record: someone has deleted it. */
     get isGone() {
-      return isGone
+      return isDetached
     },
     /** The problem that belongs to no field; '' if there is none, or the operator was notified of it. */
     get problem() {
@@ -129,7 +129,7 @@ export function openForm<Values extends object>(
       edits.forget()
       problems = new Map()
       problem = ''
-      isGone = false
+      isDetached = false
       host.requestUpdate()
     },
     /**

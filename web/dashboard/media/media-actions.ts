@@ -77,7 +77,7 @@ export function openMediaActions(
   }
 
   /** Runs an action on one file or folder. If it is gone, the list is read again. */
-  async function unlessGone<Result>(
+  async function unlessMissing<Result>(
     { path_short: name }: FileRow,
     work: () => Promise<Result>
   ): Promise<Result> {
@@ -166,7 +166,7 @@ export function openMediaActions(
         async submit(renamed) {
           if (renamed === name) return
           const newPath = parent === '' ? renamed : `${parent}/${renamed}`
-          await unlessGone(row, () => rename(file, newPath, isolateBidi(renamed)))
+          await unlessMissing(row, () => rename(file, newPath, isolateBidi(renamed)))
         }
       })
     },
@@ -188,7 +188,7 @@ export function openMediaActions(
       const { path: file, path_short: name } = row
       const query = new URLSearchParams({ file })
       return runner.run('download', async () => {
-        await unlessGone(row, () => saveMediaFile(`${path()}/files/download?${query.toString()}`, name))
+        await unlessMissing(row, () => saveMediaFile(`${path()}/files/download?${query.toString()}`, name))
         return ''
       })
     }

@@ -31,9 +31,9 @@ export function watchMissingFolder(host: ReactiveControllerHost, { path, folder 
 
   async function check(current: string): Promise<void> {
     // Without an answer, the folder is shown as empty.
-    const isGone = await isMissing(path(), current).catch(() => false)
+    const isFolderMissing = await isMissing(path(), current).catch(() => false)
     if (checked !== current) return
-    missing = isGone ? current : null
+    missing = isFolderMissing ? current : null
     host.requestUpdate()
   }
 

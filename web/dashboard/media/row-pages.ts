@@ -55,7 +55,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
     host.requestUpdate()
   }
 
-  function loadWanted(): void {
+  function loadRequested(): void {
     for (const [page, aborter] of inFlight)
       if (!wanted.includes(page)) {
         aborter.abort()
@@ -67,7 +67,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
 
   function schedule(delayMs: number): void {
     clearTimeout(timer)
-    timer = setTimeout(loadWanted, delayMs)
+    timer = setTimeout(loadRequested, delayMs)
   }
 
   function stop(): void {
@@ -108,7 +108,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
       for (const aborter of inFlight.values()) aborter.abort()
       inFlight.clear()
       stale = new Set(pages.keys())
-      loadWanted()
+      loadRequested()
     },
     /** Starts with another list: the requests for the old one are aborted. */
     restart(): void {
@@ -118,7 +118,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
       total = null
       all = null
       error = null
-      loadWanted()
+      loadRequested()
     }
   }
 }

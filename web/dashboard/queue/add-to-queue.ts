@@ -17,7 +17,7 @@ export interface QueueAddition {
   readonly playsNext: boolean
 }
 
-/** Adds a song to the queue, and tells the page. Returns a message that says when it plays. */
+/** Adds a song to the queue, and notifies the page. Returns a message that says when it plays. */
 export async function addToQueue(
   element: EventTarget,
   { path, clock, body, title, playsNext }: QueueAddition

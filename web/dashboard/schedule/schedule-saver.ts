@@ -80,7 +80,10 @@ const maxAttempts = 4
 const retryMs = 2_000
 
 /** Simulates after the other simulations of this caller; null if that is not possible. */
-async function simulateInTurn(stationPath: StationPath, body: SimulationBody): Promise<Simulation | null> {
+async function simulateWithRetries(
+  stationPath: StationPath,
+  body: SimulationBody
+): Promise<Simulation | null> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     try {
       return await simulate(stationPath, body)
@@ -115,7 +118,7 @@ async function confirmSilence(simulation: Simulation): Promise<boolean> {
 
 /** Notifies the operator if the station is silent now with the stored schedules. */
 async function warnOfSilence(host: HTMLElement, stationPath: StationPath): Promise<void> {
-  const simulation = await simulateInTurn(stationPath, { days: simulatedDays, from: '', playlists: [] })
+  const simulation = await simulateWithRetries(stationPath, { days: simulatedDays, from: '', playlists: [] })
   const silence = simulation === null ? '' : describeSilence(simulation)
   if (silence !== '')
     notify(host, { text: `No playlist plays now: the station is silent for ${silence}.`, isError: true })

@@ -12,7 +12,7 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
-import { openFollowSlot } from './visibility.ts'
+import { openFollowPermit } from './visibility.ts'
 
 /** Dispatched when a station goes on or off the air, a DJ connects or disconnects, or it becomes stale. */
 export const stationStatusEvent = 'cuewire-station-status-changed'
@@ -34,7 +34,7 @@ export class StationCard extends LightElement {
   declare isListStale: boolean
   declare isOperator: boolean
 
-  readonly #slot = openFollowSlot(this)
+  readonly #slot = openFollowPermit(this)
   #status = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #followed = followFor(

@@ -23,24 +23,24 @@ export function watchVisibility(host: ReactiveControllerHost & Element): { reado
 const acquireDelayMs = 300
 const releaseDelayMs = 5_000
 /** Each followed station takes a connection. */
-const followSlots = openSemaphore(24)
+const followPermits = openSemaphore(24)
 
 /** Limits how many visible elements follow a station. The host is updated when it gets or loses a slot. */
-export function openFollowSlot(host: ReactiveControllerHost & Element): { readonly hasSlot: boolean } {
+export function openFollowPermit(host: ReactiveControllerHost & Element): { readonly hasSlot: boolean } {
   const visibility = watchVisibility(host)
   const slot = { hasSlot: false }
   let wasVisible = false
   let release: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  function acquireSlot(): void {
-    release ??= followSlots.acquire(() => {
+  function acquirePermit(): void {
+    release ??= followPermits.acquire(() => {
       slot.hasSlot = true
       host.requestUpdate()
     })
   }
 
-  function releaseSlot(): void {
+  function releasePermit(): void {
     slot.hasSlot = false
     release?.()
     release = null
@@ -52,12 +52,14 @@ export function openFollowSlot(host: ReactiveControllerHost & Element): { readon
       if (visibility.isVisible === wasVisible) return
       wasVisible = visibility.isVisible
       clearTimeout(timer)
-      timer = wasVisible ? setTimeout(acquireSlot, acquireDelayMs) : setTimeout(releaseSlot, releaseDelayMs)
+      timer = wasVisible
+        ? setTimeout(acquirePermit, acquireDelayMs)
+        : setTimeout(releasePermit, releaseDelayMs)
     },
     hostDisconnected: () => {
       clearTimeout(timer)
       wasVisible = false
-      releaseSlot()
+      releasePermit()
     }
   })
   return slot

@@ -15,7 +15,7 @@ import { HookElement } from './hook-element.ts'
 import {
   deliveryChip,
   describeFailure,
-  findLastAttempted,
+  findLastAttempt,
   formatResponse,
   formatTriggers,
   hookChip
@@ -52,7 +52,7 @@ export class HookCard extends HookElement {
 
   protected override render() {
     const { id, type, triggers, state } = this.hook
-    const last = findLastAttempted(this.#deliveries.value?.rows ?? [])
+    const last = findLastAttempt(this.#deliveries.value?.rows ?? [])
     const canSend = state !== 'draft' && state !== 'retired'
     return html`<section class="panel hook" aria-labelledby="hook-${id}">
       <header class="panel-head">

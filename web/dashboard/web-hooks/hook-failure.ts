@@ -3,7 +3,7 @@ import { html, nothing } from 'lit'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { HookElement } from './hook-element.ts'
-import { describeFailure, findLastAttempted, lastPage } from './hook.ts'
+import { describeFailure, findLastAttempt, lastPage } from './hook.ts'
 
 const intervalMs = 5_000
 const perPage = 20
@@ -32,7 +32,7 @@ export class HookFailure extends HookElement {
   protected override render() {
     if (this.hook.failures === 0) return nothing
     const found = [...(this.#pending.value?.rows ?? []), ...(this.#failed.value?.rows ?? [])]
-    const delivery = findLastAttempted(found)
+    const delivery = findLastAttempt(found)
     if (delivery === null) return nothing
     const { formatTime } = this.clock
     const { id, attempted_at: attemptedAt, next_attempt: nextAttempt, state, response } = delivery

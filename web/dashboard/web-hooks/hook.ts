@@ -27,7 +27,7 @@ type Attempt = Pick<WebhookDelivery, 'status' | 'error' | 'duration_ms'>
 export const lastPage = (count: number, perPage: number): number => Math.max(1, Math.ceil(count / perPage))
 
 /** Finds the delivery with the latest attempt; null if none was attempted. */
-export function findLastAttempted(found: readonly WebhookDelivery[]): WebhookDelivery | null {
+export function findLastAttempt(found: readonly WebhookDelivery[]): WebhookDelivery | null {
   const attempted = found.filter(({ attempted_at: at }) => at > 0)
   return attempted.toSorted((one, other) => other.attempted_at - one.attempted_at)[0] ?? null
 }

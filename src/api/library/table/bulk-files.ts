@@ -46,7 +46,7 @@ const csvOptions = {
 const bytesPerSong = 250
 /** Each change is a transaction, and the response waits for all of them. */
 const maxChanges = 500
-/** How long lines are compared before others have their turn. */
+/** How long lines are compared before it yields to the event loop. */
 const sliceMs = 8
 
 const readShortNames = async ({ reads: sql }: ApiServices) =>

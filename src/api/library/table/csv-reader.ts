@@ -43,7 +43,7 @@ const lineEnds = ['\r\n', '\n', '\r']
 /** Enough for the names of all columns. */
 const maxHeaderCharacters = 8 * 1024
 const batchSize = { lines: 250, characters: 1024 * 1024 }
-/** How long the parser may run before others have their turn. */
+/** How long the parser may run before it yields to the event loop. */
 const sliceMs = 8
 /** What the parser gets at once: lines cost the most, then cells. */
 const pieceSize = { lineEnds: 64, bytes: 1024 }

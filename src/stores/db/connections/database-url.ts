@@ -155,8 +155,8 @@ function splitUrl(text: string) {
   if (rest.includes('#')) throw new DatabaseUrlError('has a "#": in a password, write it as %23')
   const [main, query = ''] = splitOnce(rest, '?')
   const [authority, path = ''] = splitOnce(main, '/')
-  const isCut = path.includes('@') || (query.includes('@') && !splitOnce(query, '@')[0].includes('='))
-  if (isCut)
+  const isTruncated = path.includes('@') || (query.includes('@') && !splitOnce(query, '@')[0].includes('='))
+  if (isTruncated)
     throw new DatabaseUrlError(
       'has an "@" after a "/" or "?": in a password, write these as %40, %2F and %3F'
     )

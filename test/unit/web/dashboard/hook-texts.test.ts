@@ -4,7 +4,7 @@ import type { WebhookDelivery } from '../../../../web/dashboard/api/responses.ts
 import {
   deliveryChip,
   describeFailure,
-  findLastAttempted,
+  findLastAttempt,
   formatResponse,
   formatTriggers,
   hookChip,
@@ -29,8 +29,8 @@ const delivery = (id: number, attemptedAt: number): WebhookDelivery => ({
 
 test('the delivery that was attempted last is found among many pending ones', () => {
   expect([0, 1, 20, 21, 107].map(count => lastPage(count, 20))).toEqual([1, 1, 1, 2, 6])
-  expect(findLastAttempted([delivery(3, 0), delivery(2, 50), delivery(1, 60)])?.id).toBe(1)
-  expect(findLastAttempted([delivery(3, 0)])).toBe(null)
+  expect(findLastAttempt([delivery(3, 0), delivery(2, 50), delivery(1, 60)])?.id).toBe(1)
+  expect(findLastAttempt([delivery(3, 0)])).toBe(null)
 })
 
 test('the state of a hook shows failures first', () => {

@@ -59,8 +59,8 @@ export const listFolder: OperationDialect = {
   }),
   query: query => {
     const size = query.get('rowCount')
-    const isCut = size === null || /^(0|-\d+)$/.test(size) || Number(size) > maxRows
-    if (isCut) query.set('rowCount', String(maxRows))
+    const isTruncated = size === null || /^(0|-\d+)$/.test(size) || Number(size) > maxRows
+    if (isTruncated) query.set('rowCount', String(maxRows))
   },
   reply: (value, { request }) => (isJsonBody(value) && !request.query.has('rowCount') ? value['rows'] : value)
 }

@@ -27,7 +27,7 @@ export type FileRecord = {
   readonly custom_fields: Readonly<Record<string, string>>
 }
 
-export const file = changeRecord<FileRecord, ReadonlyMap<number, FileFacts>>({
+export const file = changeRecord<FileRecord, ReadonlyMap<number, FileExtras>>({
   emptyAsNull: ['title', 'artist', 'album', 'genre', 'isrc', 'lyrics'],
   members: {
     text: shown(string, ({ artist, title }) => `${artist} - ${title}`),
@@ -35,26 +35,26 @@ export const file = changeRecord<FileRecord, ReadonlyMap<number, FileFacts>>({
       string,
       ({ length }) => `${Math.floor(length / 60)}:${String(length % 60).padStart(2, '0')}`
     ),
-    uploaded_at: computed(int64, ({ id }, { facts }) => facts.get(id)?.uploadedAt ?? 0),
-    art_updated_at: computed(int64, ({ id }, { facts }) => artVersion(facts.get(id)?.artHash ?? null)),
+    uploaded_at: computed(int64, ({ id }, { extras }) => extras.get(id)?.uploadedAt ?? 0),
+    art_updated_at: computed(int64, ({ id }, { extras }) => artVersion(extras.get(id)?.artHash ?? null)),
     // Fields without a value are absent.
     custom_fields: shown(asDocumented, row =>
       Object.fromEntries(Object.entries(row.custom_fields).filter(([, value]) => value !== ''))
     ),
-    playlists: shown(filePlaylists, ({ id }, { facts }) =>
-      (facts.get(id)?.playlists ?? []).map(renderFilePlaylist)
+    playlists: shown(filePlaylists, ({ id }, { extras }) =>
+      (extras.get(id)?.playlists ?? []).map(renderFilePlaylist)
     ),
-    links: computed(links, ({ id, unique_id }, { facts, stationLink }) => ({
+    links: computed(links, ({ id, unique_id }, { extras, stationLink }) => ({
       self: stationLink(`file/${id}`),
       play: stationLink(`file/${id}/play`),
       art: stationLink(`art/${id}`),
-      waveform: stationLink(`waveform/${unique_id}-${artVersion(facts.get(id)?.artHash ?? null)}.json`),
+      waveform: stationLink(`waveform/${unique_id}-${artVersion(extras.get(id)?.artHash ?? null)}.json`),
       waveform_cache: stationLink(`waveform/${unique_id}`)
     }))
   },
   // Files that were deleted meanwhile have none.
   async read(rows, { sql, stationId }) {
-    const found = await sql<FileFacts[]>`
+    const found = await sql<FileExtras[]>`
       select m.id, floor(extract(epoch from m.created_at))::int as "uploadedAt",
         m.artwork_hash as "artHash",
         coalesce((
@@ -135,7 +135,7 @@ interface FilePlaylist {
   readonly folder: string | null
 }
 
-interface FileFacts {
+interface FileExtras {
   readonly id: number
   readonly uploadedAt: number
   readonly artHash: string | null

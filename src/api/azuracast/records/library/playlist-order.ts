@@ -52,9 +52,9 @@ export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
       })
     ),
   async reply(songs, { sql, request, stationLink }) {
-    const facts = await readFacts(sql, Number(request.params['id']))
+    const extras = await readExtras(sql, Number(request.params['id']))
     return songs.flatMap(({ spm_id: entryId, media_id: id, path, artist, title, length }) => {
-      const found = facts.get(entryId)
+      const found = extras.get(entryId)
       // It was removed meanwhile.
       if (!found) return []
       const { isRepeat, weight, isQueued, lastPlayed, artHash, cues, ...media } = found
@@ -89,7 +89,7 @@ function omitUnset(metadata: object): object | null {
   return set.length === 0 ? null : Object.fromEntries(set)
 }
 
-interface OrderFacts {
+interface OrderExtras {
   readonly isRepeat: boolean
   readonly weight: number
   readonly isQueued: boolean
@@ -106,14 +106,14 @@ interface OrderFacts {
 }
 
 /** Lyrics are left out: a playlist may have 100,000 songs. */
-async function readFacts(sql: Sql, playlistId: number): Promise<Map<number, OrderFacts>> {
-  const found = await sql<({ id: number } & OrderFacts)[]>`
+async function readExtras(sql: Sql, playlistId: number): Promise<Map<number, OrderExtras>> {
+  const found = await sql<({ id: number } & OrderExtras)[]>`
     select t.id, t.is_repeat as "isRepeat", t.position as weight, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
       m.artwork_hash as "artHash", ${cuesOf(sql)} as cues, m.unique_id, m.song_id, m.album, m.genre, m.isrc,
       m.modified_ms / 1000 as mtime, floor(extract(epoch from m.created_at))::int as uploaded_at
     from playlist_entries t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
     where p.id = ${playlistId}`
-  return new Map(found.map(({ id, ...facts }) => [id, facts]))
+  return new Map(found.map(({ id, ...extras }) => [id, extras]))
 }
 
 /** AzuraCast takes the position of each entry, and answers them. */

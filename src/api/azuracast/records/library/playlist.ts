@@ -28,13 +28,13 @@ export const playlist = changeRecord<PlaylistRow, Totals>({
     schedule_items: shown(arrayOf(azuracastScheduleItemSchema), row =>
       row.schedule_items.map(renderScheduleItem)
     ),
-    played_at: computed(nullableIsoTime, ({ id }, { facts }) => toTime(facts.get(id)?.playedAtMs)),
+    played_at: computed(nullableIsoTime, ({ id }, { extras }) => toTime(extras.get(id)?.playedAtMs)),
     // A random order has no passes.
-    queue_reset_at: computed(nullableIsoTime, ({ id, order }, { facts }) =>
-      order === 'random' ? null : toTime(facts.get(id)?.passSinceMs)
+    queue_reset_at: computed(nullableIsoTime, ({ id, order }, { extras }) =>
+      order === 'random' ? null : toTime(extras.get(id)?.passSinceMs)
     ),
-    num_songs: computed(int64, ({ id }, { facts }) => facts.get(id)?.songs ?? 0),
-    total_length: computed(int64, ({ id }, { facts }) => facts.get(id)?.seconds ?? 0),
+    num_songs: computed(int64, ({ id }, { extras }) => extras.get(id)?.songs ?? 0),
+    total_length: computed(int64, ({ id }, { extras }) => extras.get(id)?.seconds ?? 0),
     links: computed(links, (row, { stationLink }) =>
       linksOf(row, path => stationLink(`playlist/${row.id}${path}`))
     )

@@ -12,7 +12,7 @@ type QueueRow = {
 export const queueItem = changeRecord<QueueRow, RenderSong>({
   emptyAsNull: ['autodj_custom_uri'],
   members: {
-    song: shown(asDocumented, ({ song }, { facts: renderSong }) => renderSong(song)),
+    song: shown(asDocumented, ({ song }, { extras: renderSong }) => renderSong(song)),
     log: shown(orNullSchema, ({ log }) => (log.length === 0 ? null : log))
   },
   read: (_, { sql }) => openSongRenderer(sql)

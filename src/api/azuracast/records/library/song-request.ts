@@ -16,10 +16,10 @@ type RequestRow = {
   readonly song: SongRow
 }
 
-interface RequestFacts {
+interface RequestExtras {
   readonly renderSong: RenderSong
   /** By the id of the song. */
-  readonly tracks: ReadonlyMap<number, TrackFacts>
+  readonly tracks: ReadonlyMap<number, TrackExtras>
 }
 
 const trackSchema = {
@@ -29,14 +29,14 @@ const trackSchema = {
 }
 
 /** A request in the reports. */
-export const songRequest = replaceRecord<RequestRow, RequestFacts>({
+export const songRequest = replaceRecord<RequestRow, RequestExtras>({
   members: {
     id: shown(int64, ({ id }) => id),
     timestamp: shown(isoTime, ({ timestamp }) => toIsoTime(timestamp)),
     skip_delay: shown(boolean, row => row.skip_delay),
     ip: shown(string, ({ ip }) => ip),
     played_at: shown(nullableIsoTime, row => (row.played_at === 0 ? null : toIsoTime(row.played_at))),
-    track: shown(trackSchema, (row, { facts: { renderSong, tracks } }) => ({
+    track: shown(trackSchema, (row, { extras: { renderSong, tracks } }) => ({
       ...renderSong(row.song),
       ...renderTrack(tracks.get(row.media_id)),
       id: row.media_id,
@@ -48,7 +48,7 @@ export const songRequest = replaceRecord<RequestRow, RequestFacts>({
   },
   async read(rows, { sql }) {
     const renderSong = await openSongRenderer(sql)
-    const found = await sql<TrackFacts[]>`
+    const found = await sql<TrackExtras[]>`
       select id, unique_id, path, round(duration_ms / 1000.0)::int as length, modified_ms / 1000 as mtime,
         floor(extract(epoch from created_at))::int as uploaded_at, artwork_hash as "artHash"
       from media where id = any(${rows.map(row => row.media_id)}::bigint[])`
@@ -56,7 +56,7 @@ export const songRequest = replaceRecord<RequestRow, RequestFacts>({
   }
 })
 
-interface TrackFacts {
+interface TrackExtras {
   readonly id: number
   readonly unique_id: string
   readonly path: string
@@ -67,9 +67,9 @@ interface TrackFacts {
 }
 
 /** The members of a file; none if it was deleted meanwhile. */
-function renderTrack(facts: TrackFacts | undefined): object {
-  if (facts === undefined) return {}
-  const { artHash, ...track } = facts
+function renderTrack(extras: TrackExtras | undefined): object {
+  if (extras === undefined) return {}
+  const { artHash, ...track } = extras
   return { ...track, art_updated_at: artVersion(artHash) }
 }
 

@@ -32,7 +32,7 @@ export const broadcast = replaceRecord<BroadcastRow, Recordings>({
     ),
     recording: shown(
       { oneOf: [exactly({ path: string, size: int64, downloadUrl: string }), nothing] },
-      (row, { facts: { paths, sizes }, stationLink }) => {
+      (row, { extras: { paths, sizes }, stationLink }) => {
         const path = paths.get(row.id) ?? ''
         const size = sizes.get(path)
         return size === undefined ? null : { path, size, downloadUrl: stationLink(`${pathOf(row)}/download`) }

@@ -25,10 +25,10 @@ export const streamer = changeRecord<StreamerRow, Pictures>({
       row.schedule_items.map(renderScheduleItem)
     ),
     reactivate_at: constant(nothing, null),
-    art_updated_at: computed(int64, ({ id }, { facts }) => artVersion(facts.get(id) ?? null)),
-    has_custom_art: computed(boolean, ({ id }, { facts }) => facts.has(id)),
-    art: computed(string, ({ id }, { facts, stationLink }) => {
-      const version = facts.get(id)
+    art_updated_at: computed(int64, ({ id }, { extras }) => artVersion(extras.get(id) ?? null)),
+    has_custom_art: computed(boolean, ({ id }, { extras }) => extras.has(id)),
+    art: computed(string, ({ id }, { extras, stationLink }) => {
+      const version = extras.get(id)
       return stationLink(`streamer/${id}/art${version === undefined ? '' : `-${version}.jpg`}`)
     }),
     links: computed(links, ({ id }, { stationLink }) => ({

@@ -38,7 +38,7 @@ export const auditEntry = replaceRecord<AuditRow, StationNames>({
     targetClass: shown(nullableString, row => (row.station_id === 0 ? null : 'Station')),
     target: shown(
       nullableString,
-      (row, { facts }) => facts.get(row.station_id) ?? (row.station_name || null)
+      (row, { extras }) => extras.get(row.station_id) ?? (row.station_name || null)
     ),
     changes: shown(arrayOf(exactly({ field: string, from: string, to: string })), ({ fields, changes }) =>
       fields.map(field => ({ field, ...renderValues(changes[field]) }))

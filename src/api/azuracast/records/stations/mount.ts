@@ -14,16 +14,16 @@ type MountRow = {
   readonly frontend_config: string
 }
 
-export const mount = changeRecord<MountRow, ReadonlyMap<number, MountFacts>>({
+export const mount = changeRecord<MountRow, ReadonlyMap<number, MountExtras>>({
   emptyAsNull: ['fallback_mount', 'relay_url', 'authhash', 'custom_listen_url'],
   members: {
     station_id: computed(int64, (_, { stationId }) => stationId),
-    intro_path: computed(nullableString, ({ id }, { facts }) => emptyToNull(facts.get(id)?.intro ?? '')),
+    intro_path: computed(nullableString, ({ id }, { extras }) => emptyToNull(extras.get(id)?.intro ?? '')),
     frontend_config: shown(orNullSchema, row => emptyToNull(unwrapConfig(row.frontend_config))),
     links: computed(links, linksOf)
   },
   async read(rows, { sql }) {
-    const found = await sql<MountFacts[]>`
+    const found = await sql<MountExtras[]>`
       select x.id, x.intro_path as intro, s.short_name as station
       from hls_streams x join stations s on s.id = x.station_id
       where x.id = any(${rows.map(({ id }) => id)}::bigint[])`
@@ -38,7 +38,7 @@ export const mount = changeRecord<MountRow, ReadonlyMap<number, MountFacts>>({
   }
 })
 
-interface MountFacts {
+interface MountExtras {
   readonly id: number
   readonly intro: string
   readonly station: string
@@ -46,9 +46,9 @@ interface MountFacts {
 
 function linksOf(
   row: MountRow,
-  { facts, services, stationLink }: DialectContext & { readonly facts: ReadonlyMap<number, MountFacts> }
+  { extras, services, stationLink }: DialectContext & { readonly extras: ReadonlyMap<number, MountExtras> }
 ) {
-  const address = `${services.config.BASE_URL}/listen/${facts.get(row.id)?.station ?? ''}${row.name}`
+  const address = `${services.config.BASE_URL}/listen/${extras.get(row.id)?.station ?? ''}${row.name}`
   return {
     self: stationLink(`mount/${row.id}`),
     intro: stationLink(`mount/${row.id}/intro`),

@@ -54,7 +54,7 @@ const names = {
 const config = { type: 'object' }
 
 /** The settings of a station as administrators see them. Those of its programs are in configs. */
-export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFacts>>({
+export const station = replaceRecord<StationRow, ReadonlyMap<number, StationExtras>>({
   members: {
     id: shown(int64, ({ id }) => id),
     name: shown(string, ({ name }) => name),
@@ -74,7 +74,7 @@ export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFact
     request_delay: shown(int64, row => row.request_delay),
     request_threshold: shown(int64, row => row.request_threshold),
     enable_streamers: shown(boolean, row => row.enable_streamers),
-    is_streamer_live: computed(boolean, ({ id }, { facts }) => facts.get(id)?.isLive ?? false),
+    is_streamer_live: computed(boolean, ({ id }, { extras }) => extras.get(id)?.isLive ?? false),
     enable_public_page: shown(boolean, row => row.is_public),
     enable_public_api: shown(boolean, row => row.is_public),
     enable_hls: shown(boolean, row => row.hls_enabled),
@@ -89,8 +89,8 @@ export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFact
     max_mounts: constant(int64, 0),
     max_hls_streams: shown(int64, row => row.max_hls_streams),
     branding_config: shown(config, row => ({ ...noBranding, ...renderStationConfig(row, brandingSettings) })),
-    fallback_path: computed(nullableString, ({ id }, { facts }) =>
-      emptyToNull(facts.get(id)?.fallbackPath ?? '')
+    fallback_path: computed(nullableString, ({ id }, { extras }) =>
+      emptyToNull(extras.get(id)?.fallbackPath ?? '')
     ),
     media_storage_location: shown(nullableInt64, row => row.media_storage_location_id || null),
     recordings_storage_location: shown(nullableInt64, row => row.recordings_storage_location_id || null),
@@ -101,7 +101,7 @@ export const station = replaceRecord<StationRow, ReadonlyMap<number, StationFact
       clone: link(`admin/station/${row.id}/clone`)
     }))
   },
-  read: readFacts,
+  read: readExtras,
   constants: ({ enable_public_page: isPublic }) => ({
     enable_public_api: isPublic,
     frontend_config: noFrontendConfig,
@@ -137,20 +137,20 @@ export const parseStationBody = ({
   ...parseStationConfig(branding_config, brandingSettings)
 })
 
-interface StationFacts {
+interface StationExtras {
   readonly id: number
   /** Whether a streamer is live. */
   readonly isLive: boolean
   readonly fallbackPath: string
 }
 
-async function readFacts(
+async function readExtras(
   rows: readonly StationRow[],
   { sql }: DialectContext
-): Promise<ReadonlyMap<number, StationFacts>> {
-  const found = await sql<StationFacts[]>`
+): Promise<ReadonlyMap<number, StationExtras>> {
+  const found = await sql<StationExtras[]>`
     select id, fallback_path as "fallbackPath",
       exists (select from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "isLive"
     from stations s where id = any(${rows.map(({ id }) => id)}::bigint[])`
-  return new Map(found.map(facts => [facts.id, facts]))
+  return new Map(found.map(extras => [extras.id, extras]))
 }

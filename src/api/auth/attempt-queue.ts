@@ -1,10 +1,10 @@
 /*
- * Who gets the next turn: whoever has been trying for longest. A client that was turned away keeps its place in the
- * line for a while, and goes to the end of it once it has had a turn. So nobody who comes later can get ahead of a
- * client that retries, from however many networks: it waits only for those who came before.
+ * A queue of attempts, in the order in which their clients began to try. A client that was refused keeps its place in
+ * the queue for a while, and goes to its end once it was admitted. So nobody who comes later can overtake a client
+ * that retries, from however many networks: it waits only for those who came before.
  */
 
-/** An attempt that waits for a turn. */
+/** An attempt that waits to be admitted. */
 export interface WaitingAttempt {
   readonly account: string
   /**
@@ -27,7 +27,7 @@ const maxWaiting = 32
 const maxPlaces = 100_000
 
 /** Opens the lines of all accounts. `now` returns milliseconds, `random` numbers from 0 to 1. */
-export function openTurnQueue<Attempt extends WaitingAttempt>(
+export function openAttemptQueue<Attempt extends WaitingAttempt>(
   now: () => number = () => performance.now(),
   random: () => number = Math.random
 ) {
@@ -103,7 +103,7 @@ export function openTurnQueue<Attempt extends WaitingAttempt>(
       if (last) leave(last)
       return last ?? null
     },
-    /** Removes an attempt that gives up; it keeps its place. Returns false if it does not wait any more. */
+    /** Removes an attempt that timed out; it keeps its place. Returns false if it does not wait any more. */
     leave,
     /**
      * Removes and returns the first attempt of an account, whose groups go to the end of the line; null if none waits.

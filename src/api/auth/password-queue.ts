@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
-import { openTurnQueue, type WaitingAttempt } from './turn-queue.ts'
+import { openAttemptQueue, type WaitingAttempt } from './attempt-queue.ts'
 
 /*
  * The bound on the passwords that can be tried for an account, from whatever addresses. It never refuses an account:
- * beyond the burst, attempts wait for their turn, in the order of `openTurnQueue`.
+ * beyond the burst, attempts wait in a queue, in the order of `openAttemptQueue`.
  */
 
 interface Attempt extends WaitingAttempt {
@@ -19,15 +19,20 @@ interface Attempt extends WaitingAttempt {
 const browserWaitMs = 20_000
 
 /**
- * Opens a bound of `burst` attempts, then `perSecond`, for each account. All server processes share it; each has an
- * order of turns of its own. `maxWaitMs`: how long an attempt waits for its turn.
+ * Opens a bound of `burst` attempts, then `perSecond`, for each account. All server processes share it; each has a
+ * queue of its own. `maxWaitMs`: how long an attempt waits at most.
  */
-export function openTurns(limit: string, perSecond: number, burst: number, maxWaitMs = browserWaitMs) {
+export function openPasswordQueue(
+  limit: string,
+  perSecond: number,
+  burst: number,
+  maxWaitMs = browserWaitMs
+) {
   const buckets = openSharedBuckets(limit, perSecond, burst)
-  const queue = openTurnQueue<Attempt>()
+  const queue = openAttemptQueue<Attempt>()
 
-  /** Gives turns until nobody waits. */
-  async function giveTurns(deps: BucketDeps, account: string): Promise<void> {
+  /** Admits the attempts that wait, as tokens become free, until none is left. */
+  async function admitWaiting(deps: BucketDeps, account: string): Promise<void> {
     while (queue.isWaiting(account)) {
       // Asked first, because a token that only one of the two counters has would be lost.
       const isFree = (await buckets.peek(deps, account)) === 0 && (await buckets.take(deps, account)) === 0
@@ -36,7 +41,7 @@ export function openTurns(limit: string, perSecond: number, burst: number, maxWa
     }
   }
 
-  function waitForTurn(deps: BucketDeps, account: string, groups: readonly string[]): Promise<void> {
+  function waitInQueue(deps: BucketDeps, account: string, groups: readonly string[]): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const attempt = { account, groups, resolve, reject }
       const isFirst = !queue.isWaiting(account)
@@ -46,7 +51,7 @@ export function openTurns(limit: string, perSecond: number, burst: number, maxWa
         if (queue.leave(attempt)) reject(new TooManyRequests(1))
       }, maxWaitMs)
       timer.unref()
-      if (isFirst) void giveTurns(deps, account)
+      if (isFirst) void admitWaiting(deps, account)
     })
   }
 
@@ -55,12 +60,12 @@ export function openTurns(limit: string, perSecond: number, burst: number, maxWa
     isCrowded: async (deps: BucketDeps, account: string) =>
       queue.isWaiting(account) || (await buckets.peek(deps, account)) > 0,
     /**
-     * Takes a turn for an account; waits for it if the burst is used up, and behind those who wait already. `groups`:
+     * Takes a token of an account; waits for it if the burst is used up, and behind those who wait already. `groups`:
      * see `WaitingAttempt`. Throws 429 if there is none in time, which may happen while very many others try.
      */
     take: async (deps: BucketDeps, account: string, groups: readonly string[]): Promise<void> => {
       if (queue.isWaiting(account) || (await buckets.take(deps, account)) > 0)
-        await waitForTurn(deps, account, groups)
+        await waitInQueue(deps, account, groups)
     }
   }
 }

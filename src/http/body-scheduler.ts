@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 
 import { unreadBytesOfAll } from './body-buffer.ts'
 
@@ -10,7 +10,7 @@ import { unreadBytesOfAll } from './body-buffer.ts'
 
 const maxUnreadBytes = 32 * 1024 * 1024
 const sampleMs = 10
-/** About what the turn of a fast sender takes. */
+/** About what a fast sender takes when it is resumed. */
 const tolerableLagMs = 20
 /** A rest takes this many times as long as the event loop was late. */
 const restFactor = 4
@@ -21,10 +21,10 @@ let lagMs = 0
 let bodies = 0
 let probe: NodeJS.Timeout | undefined
 const waiting = new Set<() => void>()
-let isGiving = false
+let isRunning = false
 
 /** Must be called when the first bytes of a body may arrive. The lag is measured while there are bodies. */
-export function enterTurns(): void {
+export function addReceiver(): void {
   bodies += 1
   if (bodies > 1) return
   let dueMs = performance.now() + sampleMs
@@ -36,8 +36,8 @@ export function enterTurns(): void {
   probe.unref()
 }
 
-/** Ends what `enterTurns` began, and withdraws a call of `resumeInTurn`. */
-export function leaveTurns(resume: () => void): void {
+/** Ends what `addReceiver` began, and cancels a call of `scheduleResume`. */
+export function removeReceiver(resume: () => void): void {
   waiting.delete(resume)
   bodies -= 1
   if (bodies > 0) return
@@ -50,22 +50,22 @@ const isTooMuchUnread = () => unreadBytesOfAll() > maxUnreadBytes
 /** Whether connections should be paused for the sake of others. */
 export const mustWait = (): boolean => isTooMuchUnread() || lagMs > tolerableLagMs
 
-/** Calls `resume` in a later turn of the event loop, after those that wait already. */
-export function resumeInTurn(resume: () => void): void {
+/** Calls `resume` in a later tick of the event loop, after those that wait already. */
+export function scheduleResume(resume: () => void): void {
   waiting.add(resume)
-  if (!isGiving) void giveTurns()
+  if (!isRunning) void runScheduled()
 }
 
-async function giveTurns(): Promise<void> {
-  isGiving = true
+async function runScheduled(): Promise<void> {
+  isRunning = true
   while (waiting.size > 0) {
-    // What a connection sends in its turn is counted before the next one is resumed.
+    // What a connection sends after it is resumed is counted before the next one is resumed.
     const restMs = Math.min(Math.max(sampleMs, lagMs * restFactor), maxRestMs)
-    await (mustWait() ? sleep(restMs) : nextTurn())
+    await (mustWait() ? sleep(restMs) : nextTick())
     const [resume] = waiting
     if (resume === undefined || isTooMuchUnread()) continue
     waiting.delete(resume)
     resume()
   }
-  isGiving = false
+  isRunning = false
 }

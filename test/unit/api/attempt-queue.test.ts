@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { openTurnQueue } from '../../../src/api/auth/turn-queue.ts'
+import { openAttemptQueue } from '../../../src/api/auth/attempt-queue.ts'
 import { limitGroupsOf } from '../../../src/platform/outbound/networks.ts'
 import { isDeep, sized } from '../../support/tier.ts'
 
@@ -38,7 +38,7 @@ const ownAddress = '198.51.100.7'
 /** Seconds until the owner, who retries after the pause that the response names, has a turn; null within an hour. */
 function simulate({ seed, lead, next }: Attack, own = ownAddress): number | null {
   let nowMs = 0
-  const queue = openTurnQueue<Attempt>(() => nowMs, openRandom(seed))
+  const queue = openAttemptQueue<Attempt>(() => nowMs, openRandom(seed))
   let inQueue: Attempt[] = []
   let isOwnerWaiting = false
   let ownReturnsMs = lead * 1_000
@@ -142,7 +142,7 @@ describe('the line', () => {
 
   test('has those in front who came first, also after a pause', () => {
     let nowMs = 0
-    const queue = openTurnQueue<Attempt>(() => nowMs)
+    const queue = openAttemptQueue<Attempt>(() => nowMs)
     const first = attemptOf('192.0.2.1')
     queue.join(first)
     queue.leave(first)
@@ -158,7 +158,7 @@ describe('the line', () => {
 
   test('forgets a place five minutes after the last attempt', () => {
     let nowMs = 0
-    const queue = openTurnQueue<Attempt>(() => nowMs)
+    const queue = openAttemptQueue<Attempt>(() => nowMs)
     const first = attemptOf('192.0.2.1')
     queue.join(first)
     queue.leave(first)
@@ -170,7 +170,7 @@ describe('the line', () => {
   })
 
   test('is one of each account, and is empty in the end', () => {
-    const queue = openTurnQueue<Attempt>()
+    const queue = openAttemptQueue<Attempt>()
     queue.join(attemptOf('192.0.2.1'))
     expect(queue.dequeue('other@example.com')).toBeNull()
     expect(queue.isWaiting(account)).toBe(true)
