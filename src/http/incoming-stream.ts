@@ -11,7 +11,7 @@ import type { BodyStream } from './route.ts'
  */
 
 /**
- * Above this, the connection is not read until the handler has taken the bytes and the scheduler resumes it. It is little, so
+ * Above this, the connection is not read until the handler has taken the bytes and it is resumed. It is little, so
  * that few connections are read at once: each may deliver megabytes if the event loop was late.
  */
 const maxBufferedBytes = 64 * 1024

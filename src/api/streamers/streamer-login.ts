@@ -87,7 +87,7 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
 }
 
 /**
- * Returns false if the login has to be repeated later. Each user has a queue, so that guesses for one do not hold up the
+ * Returns false if the login has to be repeated later. Each user has a queue, so that guesses for one do not delay the
  * others.
  */
 async function waitInUnknownQueue(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import type { Logger } from '../runtime/log.ts'
 
 /**
- * Notifies systemd of the state of this process if a unit with `Type=notify` runs it. Node.js has no datagram sockets of
+ * Sends systemd the state of this process if a unit with `Type=notify` runs it. Node.js has no datagram sockets of
  * Unix, so each message is a run of systemd-notify, which takes some milliseconds outside of this process.
  */
 export interface SystemdNotifier {
