@@ -4,8 +4,11 @@ import { promisify } from 'node:util'
 const readFile = promisify(read)
 
 const blockBytes = 256 * 1024
-/** Of all bodies together: 16 MiB. */
-const maxBlocks = 64
+/**
+ * Of all bodies together: 64 MiB. A file takes so much longer that a sender on a fast network keeps up with it, and is
+ * read until its body ends.
+ */
+const maxBlocks = 256
 
 /**
  * Memory of bodies. It is used again: new memory for each chunk would be 80 MB of garbage a second, for which V8

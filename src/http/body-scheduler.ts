@@ -8,7 +8,8 @@ import { unreadBytesOfAll } from './body-buffer.ts'
  * unread, and later while the event loop is late, since other requests wait then.
  */
 
-const maxUnreadBytes = 32 * 1024 * 1024
+/** Little, because a connection that is resumed delivers up to some 20 MB more. */
+const maxUnreadBytes = 4 * 1024 * 1024
 const sampleMs = 10
 /** About what a fast sender takes when it is resumed. */
 const tolerableLagMs = 20

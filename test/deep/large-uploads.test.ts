@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open, readFile, stat } from 'node:fs/promises'
-import { Agent as PlainAgent, type IncomingMessage, request as requestPlainly } from 'node:http'
-import { Agent, request } from 'node:https'
+import { type IncomingMessage, request as requestPlainly } from 'node:http'
+import { request } from 'node:https'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import { describe, expect } from 'vitest'
@@ -14,6 +16,7 @@ import { wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { shownWhen } from '../support/playing.ts'
+import type { PollingResult } from '../support/polling-client.ts'
 import { adminKey, startProgram } from '../support/program.ts'
 import { openShippedProxy } from '../support/shipped-proxies.ts'
 import { seedStation } from '../support/stations.ts'
@@ -23,7 +26,6 @@ import { patience } from '../support/wait.ts'
 
 const sizeBytes = sized({ quick: 0, deep: 100, soak: 300 }) * 1_000_000
 const rounds = sized({ quick: 0, deep: 2, soak: 10 })
-const pollEveryMs = 20
 const maxPollMs = 100 * patience
 
 /** The address of a station, and the options with which curl accepts its certificate. */
@@ -109,39 +111,17 @@ async function writeContent(folder: string): Promise<Content> {
   return { file, json }
 }
 
-/** Polls until it is stopped. Returns the longest time, and what was not 200. */
+/** Polls in a process of its own until it is stopped, with a high priority if it may have that. */
 function pollOften(url: string) {
-  const isTls = url.startsWith('https:')
-  const agent = isTls
-    ? new Agent({ keepAlive: true, rejectUnauthorized: false })
-    : new PlainAgent({ keepAlive: true })
-  const poll = async () => {
-    const startedMs = performance.now()
-    const status = await new Promise<number | string>(resolve => {
-      const sent = (isTls ? request : requestPlainly)(url, { agent }, response => {
-        response.resume().on('end', () => resolve(response.statusCode ?? 0))
-      })
-      sent.on('error', error => resolve(String(error))).end()
-    })
-    return { status, ms: performance.now() - startedMs }
-  }
-  const stopped = new AbortController()
-  const run = async () => {
-    const wrong: unknown[] = []
-    const times: number[] = []
-    while (!stopped.signal.aborted) {
-      const { status, ms } = await poll()
-      if (status !== 200) wrong.push(status)
-      times.push(ms)
-      await sleep(pollEveryMs)
-    }
-    agent.destroy()
-    return { wrong, times: times.toSorted((a, b) => a - b) }
-  }
-  const running = run()
+  const file = fileURLToPath(new URL('../support/polling-client.ts', import.meta.url))
+  const client = spawn('nice', ['-n', '-10', process.execPath, '--import', 'tsx', file, url], {
+    stdio: ['pipe', 'pipe', 'ignore']
+  })
+  const printed = text(client.stdout)
   return async () => {
-    stopped.abort()
-    return running
+    client.stdin.end()
+    const result: PollingResult = JSON.parse(await printed)
+    return result
   }
 }
 
@@ -253,7 +233,7 @@ describe.runIf(isDeep).for(['directly', 'nginx', 'caddy'] as const)('%s', way =>
       if (way !== 'directly') await proxy.start({ cuewire: port, icecast: 1, station: 'none' })
       const base = way === 'directly' ? program.baseUrl : `https://localhost:${proxy.https}`
       await shownWhen(program, stationId, () => true)
-      const pollings = [pollOften(`${base}/api/nowplaying/${stationId}`)]
+      const stop = pollOften(`${base}/api/nowplaying/${stationId}`)
       const statuses: string[] = []
       const startedMs = performance.now()
       for (let round = 0; round < rounds; round++) {
@@ -270,16 +250,16 @@ describe.runIf(isDeep).for(['directly', 'nginx', 'caddy'] as const)('%s', way =>
         )
       }
       const seconds = (performance.now() - startedMs) / 1_000
-      const [polls] = await Promise.all(pollings.map(stop => stop()))
+      const polls = await stop()
       const peak = await readFile(`/proc/${program.server.pid}/status`, 'utf8')
       process.stdout.write(
-        `${way}: ${statuses.length} of ${sizeBytes / 1e6} MB in ${seconds.toFixed(1)} s, ${polls?.times.length} polls, ` +
-          `p99 ${polls?.times[Math.floor((polls?.times.length ?? 0) * 0.99)]?.toFixed(1)} ms, ` +
-          `longest ${polls?.times.at(-1)?.toFixed(1)} ms, ${/VmHWM:\s+(\d+ kB)/.exec(peak)?.[1]}\n`
+        `${way}: ${statuses.length} of ${sizeBytes / 1e6} MB in ${seconds.toFixed(1)} s, ${polls.times.length} polls, ` +
+          `p99 ${polls.times[Math.floor(polls.times.length * 0.99)]?.toFixed(1)} ms, ` +
+          `longest ${polls.times.at(-1)?.toFixed(1)} ms, ${/VmHWM:\s+(\d+ kB)/.exec(peak)?.[1]}\n`
       )
       expect(statuses.filter(each => !/ (200|204)$/.test(each))).toEqual([])
-      expect(polls?.wrong).toEqual([])
-      expect(polls?.times.at(-1)).toBeLessThan(maxPollMs)
+      expect(polls.wrong).toEqual([])
+      expect(polls.times.at(-1)).toBeLessThan(maxPollMs)
       const stored =
         await program.sql`select path from media where station_id = ${stationId} and size_bytes = ${(await stat(content.file)).size}`
       expect(stored).toHaveLength(4)
