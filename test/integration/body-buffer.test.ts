@@ -20,7 +20,7 @@ function openBuffer() {
 function fillMemory(): BodyBuffer {
   const { buffer } = openBuffer()
   onTestFinished(() => buffer.close())
-  buffer.add(Buffer.alloc(17 * 1024 * 1024))
+  buffer.add(Buffer.alloc(65 * 1024 * 1024))
   return buffer
 }
 
