@@ -34,7 +34,7 @@ import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
 const secret = newSigningSecret()
-const at = { channels: ['url'], settleMs: 0, intervalMs: 0 } as const
+const at = { channels: ['url'], debounceMs: 0, intervalMs: 0 } as const
 const running = new AbortController().signal
 
 const textsOf = (headers: IncomingHttpHeaders) =>
@@ -99,7 +99,7 @@ describe('a message about alerts', () => {
   test('leaves out what is resolved within a minute, and waits five minutes for the next', async ({
     sql
   }) => {
-    const { settleMs: _settle, intervalMs: _interval, ...production } = at
+    const { debounceMs: _debounce, intervalMs: _interval, ...production } = at
     await raise(sql, 'disk-full:a')
     expect(await announceAlerts(sql, production)).toBe(0)
     await resolveAlert(sql, 'disk-full:a')
