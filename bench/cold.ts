@@ -28,10 +28,10 @@ interface Load {
 /** Lateness and usage in each window after the kill. */
 interface Restart {
   readonly before: readonly number[]
-  readonly windows: readonly Window[]
+  readonly windows: readonly ColdWindow[]
 }
 
-interface Window extends Usage {
+interface ColdWindow extends Usage {
   /** Ascending, in milliseconds. */
   readonly lateness: readonly number[]
 }
@@ -214,7 +214,8 @@ function latenessOf(
   )
 }
 
-const p99Of = (of: readonly Window[]) => quantile(sortAscending(of.flatMap(({ lateness }) => lateness)), 0.99)
+const p99Of = (of: readonly ColdWindow[]) =>
+  quantile(sortAscending(of.flatMap(({ lateness }) => lateness)), 0.99)
 
 function report({ stations, songMs }: Load, restarts: readonly Restart[]): void {
   console.log(

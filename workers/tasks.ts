@@ -47,7 +47,7 @@ import {
 } from './loops.ts'
 import type { Task } from './task.ts'
 import { openWaveforms } from './waveforms.ts'
-import { relayDeliveries } from './webhooks.ts'
+import { enqueueDueDeliveries } from './webhooks.ts'
 
 const second = 1_000
 const minute = 60_000
@@ -109,7 +109,7 @@ export const tasks: readonly Task[] = [
     name: 'web hook relay',
     pauseMs: second,
     failure: 'web hook relay failed',
-    open: services => () => relayDeliveries(services),
+    open: services => () => enqueueDueDeliveries(services),
     repairs: {
       when: 'the jobs in Redis differ from the deliveries that are due in Postgres',
       within: '1 second; 8 seconds if the process that delivers was killed',

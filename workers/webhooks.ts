@@ -27,7 +27,7 @@ const maxDueHooks = 2_000
 const graceMs = 2_500
 
 /** Writes the events of stations that went on or off the air, and enqueues due deliveries without a job. */
-export async function relayDeliveries(services: PlayoutServices): Promise<void> {
+export async function enqueueDueDeliveries(services: PlayoutServices): Promise<void> {
   const { sql, deliveries } = services
   const nowMs = engineTimeMs()
   await writeStatusEvents(services, nowMs)

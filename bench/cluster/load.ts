@@ -9,7 +9,7 @@ export type Servers = ReadonlySet<string>
 const listed = 20
 const timeoutMs = 10_000
 
-export interface Report {
+export interface LoadReport {
   readonly sentAtMs: number
   /** Null: the server refused it, or did not answer. */
   readonly respondedAfterMs: number | null
@@ -17,7 +17,7 @@ export interface Report {
 
 /** Sends lists of reports at a constant rate, to one server after the other. `stop` resolves when all are answered. */
 export function startReports(servers: Servers, key: string, stations: number, perSecond: number) {
-  const reports: Report[] = []
+  const reports: LoadReport[] = []
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
   let next = 0

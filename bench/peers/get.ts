@@ -15,7 +15,7 @@ import { quote, startNginx } from './nginx.ts'
 import { startPeer } from './process.ts'
 
 /** A response of Cuewire, which the peers serve as well. */
-interface Document {
+interface PeerDocument {
   readonly name: string
   readonly path: string
   readonly body: string
@@ -133,14 +133,14 @@ const uncompressedRequest = () => ({
   signal: AbortSignal.timeout(5_000)
 })
 
-async function readDocument(name: string, program: ProgramOnAir, path: string): Promise<Document> {
+async function readDocument(name: string, program: ProgramOnAir, path: string): Promise<PeerDocument> {
   const response = await fetch(program.baseUrl + path, uncompressedRequest())
   const headers = [...response.headers].filter(([header]) => !ownHeaders.has(header))
   return { name, path, body: await response.text(), headers }
 }
 
 /** Throws if the body or the headers of a peer differ, except the headers that each server sets itself. */
-async function assertSame({ name, urls }: Server, documents: readonly Document[]): Promise<void> {
+async function assertSame({ name, urls }: Server, documents: readonly PeerDocument[]): Promise<void> {
   for (const [index, { body, headers }] of documents.entries()) {
     const response = await fetch(urls[index] ?? '', uncompressedRequest())
     const isSame =
@@ -150,7 +150,7 @@ async function assertSame({ name, urls }: Server, documents: readonly Document[]
   }
 }
 
-function describeCuewire(program: ProgramOnAir, documents: readonly Document[]): Server {
+function describeCuewire(program: ProgramOnAir, documents: readonly PeerDocument[]): Server {
   return {
     name: 'Cuewire',
     pid: program.serverPid(),
@@ -159,7 +159,7 @@ function describeCuewire(program: ProgramOnAir, documents: readonly Document[]):
   }
 }
 
-async function startUws(documents: readonly Document[], folder: string): Promise<Server> {
+async function startUws(documents: readonly PeerDocument[], folder: string): Promise<Server> {
   const files: string[] = []
   for (const [index, { path, body, headers }] of documents.entries()) {
     const [[name, value] = ['', ''], ...others] = headers
@@ -178,7 +178,7 @@ async function startUws(documents: readonly Document[], folder: string): Promise
   }
 }
 
-async function startStaticNginx(nginx: string, documents: readonly Document[]): Promise<Server> {
+async function startStaticNginx(nginx: string, documents: readonly PeerDocument[]): Promise<Server> {
   const files = Object.fromEntries(documents.map(({ body }, index) => [`${index}.json`, body]))
   const peer = await startNginx(nginx, nginxPort, {
     files,
@@ -204,7 +204,7 @@ async function startStaticNginx(nginx: string, documents: readonly Document[]): 
 
 type Field = 'perSecond' | 'p50' | 'p99' | 'cpuMicroseconds'
 
-function report({ name, body }: Document, results: readonly GetResult[]): void {
+function report({ name, body }: PeerDocument, results: readonly GetResult[]): void {
   console.log(`\nGET ${name}: ${formatNumber(Buffer.byteLength(body))} bytes, ${runs} runs of ${seconds} s`)
   const rows = results
     .filter(({ document }) => document === name)

@@ -81,14 +81,14 @@ async function upload(run: UploadRun, number: number, content: Buffer, times: nu
 }
 
 /** The beginning of a body of `length` bytes, or all of it. */
-interface Body {
+interface UploadBody {
   readonly piece: Buffer
   readonly length: number
   readonly bytesPerSecond: number | null
 }
 
 /** Sends a body; cuts the connection if it is not all. Returns the status, or null without a response. */
-function send(url: string, headers: Record<string, string>, { piece, length, bytesPerSecond }: Body) {
+function send(url: string, headers: Record<string, string>, { piece, length, bytesPerSecond }: UploadBody) {
   return new Promise<number | null>(resolve => {
     const type = 'application/offset+octet-stream'
     const sent = request(url, {

@@ -8,10 +8,10 @@ interface Leaf<R extends Route> {
   allow: string
 }
 
-interface Node<R extends Route> {
-  readonly literals: Map<string, Node<R>>
+interface PathNode<R extends Route> {
+  readonly literals: Map<string, PathNode<R>>
   /** By the text after the parameter in its segment (`.json`), longest first. */
-  readonly parameters: { readonly suffix: string; readonly node: Node<R> }[]
+  readonly parameters: { readonly suffix: string; readonly node: PathNode<R> }[]
   leaf: Leaf<R> | null
 }
 
@@ -34,11 +34,11 @@ export function compilePaths<R extends Route>(routes: readonly R[]) {
   }
 }
 
-function openNode<R extends Route>(): Node<R> {
+function openNode<R extends Route>(): PathNode<R> {
   return { literals: new Map(), parameters: [], leaf: null }
 }
 
-function insert<R extends Route>(root: Node<R>, route: R): void {
+function insert<R extends Route>(root: PathNode<R>, route: R): void {
   const paramNames: string[] = []
   let node = root
   for (const segment of route.path.split('/').slice(1)) {
@@ -63,7 +63,7 @@ function insert<R extends Route>(root: Node<R>, route: R): void {
   node.leaf.allow = order.filter(isAllowed).join(', ')
 }
 
-function ensureParameter<R extends Route>({ parameters }: Node<R>, suffix: string): Node<R> {
+function ensureParameter<R extends Route>({ parameters }: PathNode<R>, suffix: string): PathNode<R> {
   const known = parameters.find(each => each.suffix === suffix)
   if (known) return known.node
   const node = openNode<R>()
@@ -73,7 +73,7 @@ function ensureParameter<R extends Route>({ parameters }: Node<R>, suffix: strin
 }
 
 function find<R extends Route>(
-  node: Node<R>,
+  node: PathNode<R>,
   segments: readonly string[],
   at: number,
   values: string[]

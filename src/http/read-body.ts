@@ -9,7 +9,7 @@ import { parseRecordForm } from './record-form.ts'
 import { type Admitted, formContentType, type Route } from './route.ts'
 
 /** The body of a request that is read as a whole. */
-export interface Body {
+export interface ReceivedBody {
   readonly contentType: string
   readonly incoming: IncomingBody
   readonly query: URLSearchParams
@@ -17,7 +17,7 @@ export interface Body {
 
 /** Parses a body. `form`: as of `Admitted`. */
 export async function readBody(
-  { contentType, incoming, query }: Body,
+  { contentType, incoming, query }: ReceivedBody,
   { textTypes = [], takesForm = false, byteTypes, maxBodyValues }: Route,
   form: Admitted['form']
 ): Promise<unknown> {

@@ -22,7 +22,7 @@ import {
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths, removeLastSlashes, removeRepeatedSlashes } from './paths.ts'
-import { type Body, readBody } from './read-body.ts'
+import { type ReceivedBody, readBody } from './read-body.ts'
 import type { Admitted, Received, Reply, Request, Route } from './route.ts'
 
 export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContext, 'log'>> {
@@ -241,7 +241,7 @@ export function serveRoutes<R extends Route>(
     res: HttpResponse,
     req: HttpRequest,
     { request, route, onEnd }: { request: Request; route: R; onEnd: () => void }
-  ): Body | null {
+  ): ReceivedBody | null {
     const { method, query } = request
     if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
@@ -299,7 +299,7 @@ export function serveRoutes<R extends Route>(
   /** Sends the result of `work`, or an error at the deadline. Never rejects. */
   async function finish(
     exchange: Exchange,
-    body: Body | null,
+    body: ReceivedBody | null,
     isPersonal: boolean,
     work: () => Promise<Reply>
   ): Promise<void> {

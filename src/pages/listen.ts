@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 
 import { renderForeignQuery } from '../api/auth/credential-links.ts'
-import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
+import { getVisibleStation, readStationLookup } from '../api/auth/public-request.ts'
 import { checkUrl, parseHost } from '../platform/outbound/guard.ts'
 import { parseUrl, toNetworkList } from '../platform/outbound/networks.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
@@ -20,7 +20,7 @@ interface MountAddresses {
 const listenRoute = (rest: string) =>
   pageRoute(`/listen/:station_id${rest}`, async (request, services) => {
     const { publicReads: sql } = services
-    const { stationId } = await getVisibleStation(stationLookupOf(request), services)
+    const { stationId } = await getVisibleStation(readStationLookup(request), services)
     const { folder, mount = '' } = request.params
     const path = folder === undefined ? `/${mount}` : `/${folder}/${mount}`
     const [found] = await sql<MountAddresses[]>`

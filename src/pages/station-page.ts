@@ -1,5 +1,5 @@
 import { addListenToken } from '../api/auth/credential-links.ts'
-import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
+import { getVisibleStation, readStationLookup } from '../api/auth/public-request.ts'
 import type { HandledRoute } from '../api/core/route.ts'
 import type { ShownSettings } from '../api/core/services.ts'
 import { isSession } from '../http/credentials.ts'
@@ -43,7 +43,7 @@ export function stationRoute(
     const { BASE_URL: baseUrl } = config
     const root = rest === '' ? '..' : '../..'
     try {
-      const state = await getVisibleStation(stationLookupOf(request), services)
+      const state = await getVisibleStation(readStationLookup(request), services)
       const document = live.document(state.stationId, 'event')
       if (document === undefined) throw new ApiError('not-found')
       const isPrivate = !state.profile.isPublic

@@ -29,14 +29,14 @@ export interface ConnectedListener {
   /** Of address and user agent, with a key of this process. */
   readonly hash: string
   /** `/radio.mp3`; of an HLS stream `/radio.mp3 (HLS)`. */
-  readonly mount: string
+  readonly source: string
   /** Whether it is connected to the station's own server. */
   readonly isLocal: boolean
   /** How long it has been connected. */
   readonly seconds: number
 }
 
-interface ConnectedMount {
+interface ConnectedSource {
   readonly name: string
   readonly isLocal: boolean
   /** Includes listeners that are not listed. */
@@ -47,7 +47,7 @@ export interface ConnectedListeners {
   readonly atMs: number
   /** At most 10,000. */
   readonly listeners: readonly ConnectedListener[]
-  readonly mounts: readonly ConnectedMount[]
+  readonly sources: readonly ConnectedSource[]
   /** Sentences about servers that did not list their listeners; empty if all did. */
   readonly problem: string
 }
@@ -106,11 +106,11 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     const names = new Map(streams.map(({ id, name }) => [id, `${name} (HLS)`]))
     return {
       problem: connections === null ? 'The listeners of HLS streams are counted, but not listed.' : '',
-      mounts: streams.map(({ id, total }) => ({ name: names.get(id) ?? '', isLocal: true, total })),
+      sources: streams.map(({ id, total }) => ({ name: names.get(id) ?? '', isLocal: true, total })),
       listeners: (connections ?? []).flatMap(({ address, userAgent, variant, seconds }) => {
-        const mount = names.get(idByVariant.get(variant) ?? 0)
-        if (mount === undefined) return []
-        return { ...describeListener(address, userAgent), mount, isLocal: true, seconds }
+        const source = names.get(idByVariant.get(variant) ?? 0)
+        if (source === undefined) return []
+        return { ...describeListener(address, userAgent), source, isLocal: true, seconds }
       })
     }
   }
@@ -126,11 +126,11 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     const hasPassword = server.password !== ''
     return {
       problem: hasPassword ? problem : 'Without its admin password, a server does not list its listeners.',
-      mounts: streams.map(({ path, total }) => ({ name: path, isLocal, total })),
+      sources: streams.map(({ path, total }) => ({ name: path, isLocal, total })),
       listeners: streams.flatMap(({ path, connections }) =>
         connections.slice(0, maxListeners).map(({ address, userAgent, seconds }) => ({
           ...describeListener(address, userAgent),
-          mount: path,
+          source: path,
           isLocal,
           seconds
         }))
@@ -167,7 +167,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     return {
       atMs: Date.now(),
       listeners: available.flatMap(({ listeners }) => listeners).slice(0, maxListeners),
-      mounts: available.flatMap(({ mounts }) => mounts),
+      sources: available.flatMap(({ sources }) => sources),
       problem: [...new Set([...faults, ...available.map(({ problem }) => problem)])].filter(Boolean).join(' ')
     }
   }
@@ -188,7 +188,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
 }
 
 /** What one streaming server, or the log of HLS, says. */
-type ListenerSource = Pick<ConnectedListeners, 'problem' | 'mounts' | 'listeners'>
+type ListenerSource = Pick<ConnectedListeners, 'problem' | 'sources' | 'listeners'>
 
 interface HlsCount {
   readonly id: number

@@ -97,10 +97,10 @@ test('listeners are listed while a server asks for them', async ({ sql, redisUrl
     what: 'the server to ask'
   })
   await stage.log.update(9_001)
-  const listener = { address: '203.0.113.1', userAgent: 'VLC', mount: '/radio.mp3 (HLS)', seconds: 5 }
+  const listener = { address: '203.0.113.1', userAgent: 'VLC', source: '/radio.mp3 (HLS)', seconds: 5 }
   expect(await listing).toMatchObject({
     problem: '',
-    mounts: [{ name: '/radio.mp3 (HLS)', isLocal: true, total: 1 }],
+    sources: [{ name: '/radio.mp3 (HLS)', isLocal: true, total: 1 }],
     listeners: [{ ...listener, isLocal: true, agent: { family: 'VLC' } }]
   })
   expect(await redis.ttl(hlsListenersKey('demo'))).toBeLessThanOrEqual(10)

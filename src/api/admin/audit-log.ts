@@ -133,14 +133,14 @@ async function parseStation(sql: Sql, station: string): Promise<number> {
 }
 
 /** A range of time, without `to`; of the entries at `to`, those with smaller ids than `toId`. */
-interface Range {
+interface EntryRange {
   readonly from: Fragment
   readonly to: Fragment
   readonly toId: Fragment
 }
 
 /** The position of an entry in the list, or the end of the range if that is earlier. Throws 400 without the entry. */
-async function getPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<Range, 'from'>> {
+async function getPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<EntryRange, 'from'>> {
   // As text, because the times of JavaScript have no microseconds.
   const [entry] = await sql<{ at: string; isBefore: boolean }[]>`
     select at::text as at, at < ${end} as "isBefore" from audit_log where id = ${id}`
@@ -149,7 +149,7 @@ async function getPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<Ra
   return { to: sql`${entry.at}::timestamptz`, toId: sql`${id}::bigint` }
 }
 
-const newestEntries = (sql: Sql, { from, to, toId }: Range): Fragment => sql`
+const newestEntries = (sql: Sql, { from, to, toId }: EntryRange): Fragment => sql`
   select * from audit_log where at >= ${from} and (at, id) < (${to}, ${toId})
   order by audit_log.at desc, id desc ${newestLimit(sql)}`
 
@@ -157,7 +157,7 @@ const newestEntries = (sql: Sql, { from, to, toId }: Range): Fragment => sql`
  * The newest entries whose columns have the values. The bounds and the order are those of an index that begins
  * with the columns: see "walks an index of all stations" in docs/gotchas.md.
  */
-function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, range: Range): Fragment {
+function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, range: EntryRange): Fragment {
   const { from, to, toId } = range
   const [first, ...others] = columns
   const key = others.reduce((all, column) => sql`${all}, ${column}`, sql`${first ?? sql``}`)
@@ -168,7 +168,7 @@ function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, ra
 }
 
 /** The newest entries of the key with a name or id. A name may be all digits. */
-function newestByKey(sql: Sql, key: string, range: Range): Fragment {
+function newestByKey(sql: Sql, key: string, range: EntryRange): Fragment {
   const ofName = newestWith(sql, [sql`key_name`], sql`${key}::text`, range)
   if (!/^\d{1,15}$/.test(key)) return ofName
   const identified = newestWith(sql, [sql`key_id`], sql`${Number(key)}::bigint`, range)

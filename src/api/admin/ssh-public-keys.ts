@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 /** `line` counts from 1; `blob` is the public key in the wire format of its type. */
 export interface PublicKey {
   line: number
-  type: KeyType
+  type: SshKeyType
   blob: Uint8Array
 }
 
@@ -57,7 +57,7 @@ const formats = [
   }
 ] as const satisfies readonly { type: string; fields: readonly Check[] }[]
 
-type KeyType = (typeof formats)[number]['type']
+type SshKeyType = (typeof formats)[number]['type']
 
 /**
  * Parses one OpenSSH key per line: `<type> <base64> [comment]`. A line that begins with a key type is a key
@@ -106,7 +106,7 @@ function parseLine(content: string): Omit<PublicKey, 'line'> | string | undefine
   return findProblem(blob, format.type, format.fields) ?? { type: format.type, blob }
 }
 
-function findProblem(blob: Buffer, type: KeyType, checks: readonly Check[]): string | undefined {
+function findProblem(blob: Buffer, type: SshKeyType, checks: readonly Check[]): string | undefined {
   const [innerType, ...fields] = splitFields(blob) ?? []
   if (innerType === undefined) return 'the key is truncated or damaged'
   if (innerType.toString('latin1') !== type) return `the key inside is not of type ${type}`

@@ -9,7 +9,7 @@ import type { Keys } from './keys.ts'
 import { isListenToken, type ListenTokens } from './listen-tokens.ts'
 
 /** The credential of a public request; nothing is checked yet. */
-export interface Credential {
+export interface RequestCredential {
   /** An API key, a session or a listen token; empty without one. */
   readonly apiKey: string
   readonly address: string
@@ -18,19 +18,19 @@ export interface Credential {
 }
 
 /** The station that a public request names, with the credential of the request. */
-export interface StationLookup extends Credential {
+export interface StationLookup extends RequestCredential {
   readonly name: string
 }
 
-export const credentialOf = ({ apiKey, address, method }: ApiRequest): Credential => ({
+export const readCredential = ({ apiKey, address, method }: ApiRequest): RequestCredential => ({
   apiKey,
   address,
   isRead: method === 'GET' || method === 'HEAD'
 })
 
-export const stationLookupOf = (request: ApiRequest): StationLookup => ({
+export const readStationLookup = (request: ApiRequest): StationLookup => ({
   name: request.params['station_id'] ?? '',
-  ...credentialOf(request)
+  ...readCredential(request)
 })
 
 export interface VisibilityDeps {
@@ -40,7 +40,7 @@ export interface VisibilityDeps {
 
 /** Checks a credential. Returns the function that decides which stations it makes visible at that time. */
 export async function readVisibility(
-  { apiKey, address, isRead }: Credential,
+  { apiKey, address, isRead }: RequestCredential,
   { keys, listenTokens }: VisibilityDeps
 ): Promise<(station: StationVisibility) => boolean> {
   if (isListenToken(apiKey)) {

@@ -15,7 +15,7 @@ export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body
   let compiled: { readonly known: Known | null } | undefined
   return body => {
     // Most schemas are not needed soon, and compiling all takes a tenth of the time of a start.
-    compiled ??= { known: compile(listAlternatives(schema)) }
+    compiled ??= { known: compileSchema(listAlternatives(schema)) }
     const names: string[] = []
     collect(body, compiled.known, '', names)
     return join(names)
@@ -33,19 +33,19 @@ interface Known {
 }
 
 /** Compiles alternatives into one schema; null without any. */
-function compile(schemas: readonly JsonSchema[]): Known | null {
+function compileSchema(schemas: readonly JsonSchema[]): Known | null {
   if (schemas.length === 0) return null
   const named = schemas.flatMap(({ properties }) => (isObject(properties) ? Object.entries(properties) : []))
   const others = schemas.flatMap(({ additionalProperties }) => listAlternatives(additionalProperties))
-  const items = compile(schemas.flatMap(({ items: item }) => listAlternatives(item)))
+  const items = compileSchema(schemas.flatMap(({ items: item }) => listAlternatives(item)))
   const isObjectKnown = schemas.some(each => 'properties' in each || 'additionalProperties' in each)
   if (!isObjectKnown) return items && { fields: new Map(), others: null, items }
   const byName = new Map<string, JsonSchema[]>()
   for (const [name, schema] of named)
     byName.set(name, [...(byName.get(name) ?? []), ...listAlternatives(schema)])
   return {
-    fields: new Map([...byName].map(([name, alternatives]) => [name, compile(alternatives)])),
-    others: others.length === 0 ? undefined : compile(others),
+    fields: new Map([...byName].map(([name, alternatives]) => [name, compileSchema(alternatives)])),
+    others: others.length === 0 ? undefined : compileSchema(others),
     items
   }
 }

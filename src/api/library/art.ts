@@ -5,7 +5,7 @@ import { detectImageType, imageTypes } from '../../model/songs/image-type.ts'
 import { genericArtPath } from '../../model/station/now-playing.ts'
 import { projectFile } from '../../platform/process/program-files.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { credentialOf, readVisibility } from '../auth/public-request.ts'
+import { readCredential, readVisibility } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readCustomAsset } from './custom-asset-rows.ts'
@@ -51,7 +51,7 @@ export async function servePicture(
   const isPublic = station?.isPublic ?? false
   const isVisible = isPublic
     ? () => true
-    : await readVisibility(credentialOf(request), { keys, listenTokens })
+    : await readVisibility(readCredential(request), { keys, listenTokens })
   const found = station && isVisible(station) ? await find(sql, station.stationId) : null
   const cacheControl = isPublic ? publicFor(found?.isVersioned ? 31_536_000 : 300) : 'private, no-store'
   const picture = found && pictureReply(found.bytes, cacheControl)

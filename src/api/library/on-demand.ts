@@ -8,7 +8,7 @@ import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { ApiError, codeOf, Overloaded } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, readStationLookup } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { audioTypeOf } from './file-content.ts'
@@ -85,7 +85,7 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   errors: [404],
   needsAddress: true,
   async handle(request, services) {
-    const { stationId } = await getVisibleStation(stationLookupOf(request), services)
+    const { stationId } = await getVisibleStation(readStationLookup(request), services)
     const { publicReads: sql } = services
     const name = parseMediaName(request.params['media_id'])
     const [media] = await sql<{ path: string }[]>`

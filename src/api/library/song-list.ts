@@ -3,7 +3,7 @@ import type { Song } from '../../model/station/state.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { songFragment } from '../../stores/db/snapshots.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, readStationLookup } from '../auth/public-request.ts'
 import { listRoute } from '../core/list-route.ts'
 import { isLight, containsText } from '../core/list.ts'
 import type { RecordName } from '../core/record-names.ts'
@@ -45,7 +45,7 @@ export const songListRoute = ({ path, operation, element, openFilter, render }: 
     headers: { 'Cache-Control': 'no-store' },
     async open(query, request, services) {
       const { reads: sql, config } = services
-      const { stationId, profile } = await getVisibleStation(stationLookupOf(request), services)
+      const { stationId, profile } = await getVisibleStation(readStationLookup(request), services)
       const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
       if (wait > 0) throw new TooManyRequests(wait)
       const { condition, countKey } = await openFilter(services, stationId)

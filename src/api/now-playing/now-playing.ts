@@ -9,7 +9,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { addListenToken } from '../auth/credential-links.ts'
-import { type StationLookup, getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { type StationLookup, getVisibleStation, readStationLookup } from '../auth/public-request.ts'
 import { queryFilters } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json, type Operation } from '../core/route.ts'
 import { arrayOf, ref } from '../core/schemas.ts'
@@ -121,7 +121,7 @@ const reading = (path: string, operation: Omit<Operation, 'tag'>, respond: Respo
   apiRoute('GET', path, 'public', {
     tag: 'Now playing',
     ...operation,
-    handle: (request, services) => respondForStation(stationLookupOf(request), services, respond)
+    handle: (request, services) => respondForStation(readStationLookup(request), services, respond)
   })
 
 const showingArt = (path: string, operation: Pick<Operation, 'id' | 'summary'>) =>
@@ -130,7 +130,7 @@ const showingArt = (path: string, operation: Pick<Operation, 'id' | 'summary'>) 
     ...artOperation,
     ...operation,
     handle: (request, services) =>
-      respondForStation(stationLookupOf(request), services, art(request.query.get('token') ?? ''))
+      respondForStation(readStationLookup(request), services, art(request.query.get('token') ?? ''))
   })
 
 /** A document that can be long-polled. */
@@ -145,7 +145,7 @@ const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: Document
     ...operation,
     handle(request, services) {
       const poll = parsePoll(request.query)
-      const caller = stationLookupOf(request)
+      const caller = readStationLookup(request)
       const respond = sendDocument(kind)
       return respondForStation(caller, services, poll ? respondToPoll(poll, caller, respond) : respond)
     }

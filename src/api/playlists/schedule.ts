@@ -3,7 +3,7 @@ import { openZone, type Zone } from '../../model/autodj/zone.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, readStationLookup } from '../auth/public-request.ts'
 import { toLocalTime } from '../core/moments.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
@@ -54,7 +54,7 @@ export async function openPublicSchedule(
   request: ApiRequest,
   services: ApiServices
 ): Promise<ScheduledStation> {
-  const { stationId, profile } = await getVisibleStation(stationLookupOf(request), services)
+  const { stationId, profile } = await getVisibleStation(readStationLookup(request), services)
   const wait = requestLimits.take(request.address)
   if (wait > 0) throw new TooManyRequests(wait)
   return { id: stationId, timezone: profile.timezone }

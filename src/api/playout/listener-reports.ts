@@ -59,7 +59,7 @@ const report = v.pipe(
     ['total']
   )
 )
-type ReportBody = v.InferOutput<typeof report>
+type ListenerReportBody = v.InferOutput<typeof report>
 
 const maxStations = 1_000
 const notAName = 'must be an id or a short name.'
@@ -92,7 +92,7 @@ function toSourceCount({ id, path, total, unique = total }: v.InferOutput<typeof
   return id === undefined ? { path: path ?? '', total, unique } : { id, total, unique }
 }
 
-function toReport({ total, unique = total, mounts, remotes, hls }: ReportBody): ListenerReport {
+function toReport({ total, unique = total, mounts, remotes, hls }: ListenerReportBody): ListenerReport {
   return {
     totals: total === undefined || unique === undefined ? null : { total, unique },
     mounts: mounts.map(toSourceCount),

@@ -10,7 +10,7 @@ import { uniqueIdPattern } from '../../model/songs/song.ts'
 import { limitKeyOf } from '../../platform/outbound/networks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
-import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, readStationLookup } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
@@ -52,7 +52,7 @@ export const submitRoute = apiRoute('POST', '/api/station/:station_id/request/:m
 
 /** Stores the request of a listener. Throws 403, 404, 409 or 429 if it is refused. */
 export async function requestSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const { stationId } = await getVisibleStation(stationLookupOf(request), services)
+  const { stationId } = await getVisibleStation(readStationLookup(request), services)
   const media = parseMediaId(request.params['media_id'] ?? '')
   const wait = submissionLimits.take(request.address)
   if (wait > 0) throw new TooManyRequests(wait)

@@ -88,7 +88,7 @@ const list = apiRoute('GET', path, 'view station reports', {
     const { atMs, listeners } = await connectedListeners(station.id)
     const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)
     const found = listeners
-      .filter(each => mount === undefined || each.mount === mount)
+      .filter(each => mount === undefined || each.source === mount)
       .filter(each => client === undefined || each.agent.family === client)
       .toSorted((a, b) => b.seconds - a.seconds)
     const { limit, offset } = pageWindow(page)
@@ -100,14 +100,14 @@ const list = apiRoute('GET', path, 'view station reports', {
 })
 
 function renderListener(listener: ConnectedListener, atMs: number, showsAddresses: boolean) {
-  const { address, userAgent, hash, isLocal, mount, seconds, agent } = listener
+  const { address, userAgent, hash, isLocal, source, seconds, agent } = listener
   const until = Math.floor(atMs / 1_000)
   return {
     ip: showsAddresses ? address : '',
     user_agent: userAgent,
     hash,
     mount_is_local: isLocal,
-    mount_name: mount,
+    mount_name: source,
     connected_on: until - seconds,
     connected_until: until,
     connected_time: seconds,
@@ -136,7 +136,7 @@ const summary = apiRoute('GET', `${path}/summary`, 'view station reports', {
 /** Seconds at which the groups of `by_connected_time` begin. */
 const timeSteps = [0, 60, 300, 900, 3_600, 4 * 3_600, 24 * 3_600]
 
-function summarize({ atMs, listeners, mounts, problem }: ConnectedListeners) {
+function summarize({ atMs, listeners, sources, problem }: ConnectedListeners) {
   const countBy = (keyOf: (listener: ConnectedListener) => string) => {
     const totals = new Map<string, number>()
     for (const key of listeners.map(keyOf)) totals.set(key, (totals.get(key) ?? 0) + 1)
@@ -145,11 +145,11 @@ function summarize({ atMs, listeners, mounts, problem }: ConnectedListeners) {
   const isAtLeast = (from: number) => listeners.filter(({ seconds }) => seconds >= from).length
   return {
     at: Math.floor(atMs / 1_000),
-    total: mounts.reduce((sum, { total }) => sum + total, 0),
+    total: sources.reduce((sum, { total }) => sum + total, 0),
     unique: new Set(listeners.map(({ hash }) => hash)).size,
     listed: listeners.length,
     problem,
-    by_mount: mounts.map(({ name, isLocal, total }) => ({
+    by_mount: sources.map(({ name, isLocal, total }) => ({
       mount_name: name,
       mount_is_local: isLocal,
       total

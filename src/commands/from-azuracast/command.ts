@@ -82,7 +82,7 @@ function countRows(
   }
 }
 
-type Request = NonNullable<ReturnType<typeof parseMigrationArguments>>
+type MigrationRequest = NonNullable<ReturnType<typeof parseMigrationArguments>>
 
 interface OpenedSource extends AsyncDisposable {
   readonly source: AzuracastSource
@@ -92,7 +92,7 @@ interface OpenedSource extends AsyncDisposable {
 const noFiles: Migration['files'] = { hasFiles: false, forEachFile: async () => {} }
 
 async function openSource(
-  { backup, mariadbUrl, apiUrl, apiKey }: Request,
+  { backup, mariadbUrl, apiUrl, apiKey }: MigrationRequest,
   toAbsolute: (path: string) => string,
   progress: ReturnType<typeof openPhaseProgress>,
   signal: AbortSignal

@@ -2,7 +2,7 @@ import type { Sql } from '../../stores/db/sql.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import { moveSequence, openIds, type RecordKind, tableOf } from './ids.ts'
 import type { Migration } from './migration.ts'
-import { openReport, type Report } from './report.ts'
+import { openReport, type MigrationReport } from './report.ts'
 import { openReader, type AzuracastSource } from './source.ts'
 import { copyMedia } from './steps/copy-media.ts'
 import { migrateCovers } from './steps/covers.ts'
@@ -54,7 +54,7 @@ export async function migrateInstallation(
   sql: Sql,
   secrets: Secrets,
   options: MigrationOptions
-): Promise<Report> {
+): Promise<MigrationReport> {
   const { isDryRun } = options
   const report = openReport()
   const source = await withRepairedTexts(options.source, report)

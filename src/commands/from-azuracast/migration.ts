@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { OpenedBackup } from './archive.ts'
 import type { Ids, RecordKind } from './ids.ts'
-import type { Report } from './report.ts'
+import type { MigrationReport } from './report.ts'
 import { type AzuracastSource, type Reader, openReader, type SourceRow } from './source.ts'
 import { isUsableId } from './usable-values.ts'
 
@@ -32,7 +32,7 @@ export interface Migration {
   /** The identifier of the installation of AzuraCast. */
   readonly installation: string
   readonly ids: Ids
-  readonly report: Report
+  readonly report: MigrationReport
   /** The files of a backup; none for other sources. */
   readonly files: Pick<OpenedBackup, 'hasFiles' | 'forEachFile'>
   readonly isDryRun: boolean

@@ -1,7 +1,7 @@
 /** Names of one reason at most that are kept; more are counted. */
 const maxNames = 100_000
 
-interface Entry {
+interface ReportEntry {
   readonly names: string[]
   count: number
 }
@@ -9,7 +9,7 @@ interface Entry {
 /** What a migration took, and what it did not take. */
 export function openReport() {
   const taken = new Map<string, { total: number; added: number }>()
-  const left = new Map<string, Entry>()
+  const left = new Map<string, ReportEntry>()
   const advice: string[] = []
   return {
     /** Counts records of AzuraCast that are in Cuewire after the migration, and how many of them this run added. */
@@ -34,11 +34,11 @@ export function openReport() {
   }
 }
 
-export type Report = ReturnType<typeof openReport>
+export type MigrationReport = ReturnType<typeof openReport>
 
 function renderMigrationReport(
   taken: ReadonlyMap<string, { readonly total: number; readonly added: number }>,
-  left: ReadonlyMap<string, Readonly<Entry>>,
+  left: ReadonlyMap<string, Readonly<ReportEntry>>,
   advice: readonly string[],
   isDryRun: boolean
 ): string {

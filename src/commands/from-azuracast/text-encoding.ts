@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { decodeWindows1252 } from '../../platform/text/foreign-text.ts'
-import type { Report } from './report.ts'
+import type { MigrationReport } from './report.ts'
 import { type AzuracastSource, openReader, type SourceRow } from './source.ts'
 
 /*
@@ -39,7 +39,10 @@ const maxNoted = 1_000_000
  * Returns the source with texts that were encoded twice as they were, and lists them in the report, as it does texts
  * that were not UTF-8.
  */
-export async function withRepairedTexts(source: AzuracastSource, report: Report): Promise<AzuracastSource> {
+export async function withRepairedTexts(
+  source: AzuracastSource,
+  report: MigrationReport
+): Promise<AzuracastSource> {
   for (const [table, rows] of source.notUtf8)
     report.leave(
       'rows with text that is not UTF-8, which was read as windows-1252 (dump the database with --default-character-set=utf8mb4)',

@@ -1,4 +1,4 @@
-import { type Cache, openCache } from '../../platform/runtime/cache.ts'
+import { type LoadingCache, openCache } from '../../platform/runtime/cache.ts'
 import type { SourceSessions } from './sessions.ts'
 
 /** The connected identities of a source: the stored hash of each, and their open sessions. */
@@ -10,7 +10,7 @@ export interface KnownIdentities {
 }
 
 /** Identities that this process has reported, by station and source, least recently reported first. */
-export type IdentityCache = Cache<string, KnownIdentities>
+export type IdentityCache = LoadingCache<string, KnownIdentities>
 
 /** Opens the cache of at most 20,000 sources. */
 export const openIdentityCache = (): IdentityCache => openCache({ maxEntries: 20_000 })

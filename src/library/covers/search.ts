@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
+import { parseJson } from '../../platform/text/parse-json.ts'
 
 /** A song whose cover is looked up. Neither text is empty. */
 export interface SearchedSong {
@@ -66,14 +67,6 @@ export function parseReleaseGroups(text: string, song: SearchedSong): string[] |
     .flatMap(found => keepValid(release, found.releases))
     .toSorted((a, b) => rankRelease(a) - rankRelease(b) || compareDates(a.date, b.date))
   return [...new Set(releases.map(found => found['release-group'].id))].slice(0, maxReleaseGroups)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Ignores records that lack what is needed. */

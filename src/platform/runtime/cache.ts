@@ -9,7 +9,7 @@ export interface CacheOptions {
 }
 
 /** Values by key, bounded in number and age. */
-export interface Cache<Key, Value> {
+export interface LoadingCache<Key, Value> {
   /** Returns undefined for a value that is missing or expired. */
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
@@ -20,7 +20,10 @@ export interface Cache<Key, Value> {
   readonly deleteWhere: (matches: (value: Value) => boolean) => void
 }
 
-export function openCache<Key, Value>({ maxEntries, ttlMs = Infinity }: CacheOptions): Cache<Key, Value> {
+export function openCache<Key, Value>({
+  maxEntries,
+  ttlMs = Infinity
+}: CacheOptions): LoadingCache<Key, Value> {
   /** In the order in which they were stored. */
   const entries = new Map<Key, { readonly value: Value; readonly expiresAtMs: number }>()
   const loads = new Map<Key, Promise<Value>>()

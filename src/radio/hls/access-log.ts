@@ -60,13 +60,13 @@ export function parseHlsFetch({ address, method, target, status, agent }: Access
   if (method !== 'GET' || !countedStatuses.has(status)) return null
   const [, shortName, variant] = hlsPath.exec(decodeTargetPath(target)) ?? []
   if (shortName === undefined || variant === undefined || variant === multivariant) return null
-  return { shortName, variant, identity: hashListener(address, agent), address, agent: unescape(agent) }
+  return { shortName, variant, identity: hashListener(address, agent), address, agent: decodeLogField(agent) }
 }
 
 const maxAgentLength = 255
 
 /** Replaces the escapes of web servers: `\"`, `\\` and `\x22`. */
-const unescape = (text: string): string =>
+const decodeLogField = (text: string): string =>
   text
     .slice(0, maxAgentLength)
     .replace(/\\x([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

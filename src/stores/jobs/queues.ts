@@ -5,7 +5,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { deliverQueue } from '../redis/keys.ts'
 
-/** A job that sends the due deliveries of a web hook. Deliveries are in Postgres; the relay adds lost jobs again. */
+/** A job that sends the due deliveries of a web hook. Deliveries are in Postgres; the web hook relay adds lost jobs again. */
 export const deliverJobSchema = v.object({ webhookId: v.pipe(v.number(), v.integer()) })
 
 type DeliverJob = v.InferOutput<typeof deliverJobSchema>
@@ -13,7 +13,7 @@ export type DeliverQueue = Queue<DeliverJob>
 
 /**
  * Opens the queue for adding jobs. Finished and failed jobs are removed, so their id can be added again. A failed
- * delivery is retried by the relay.
+ * delivery is retried by the web hook relay.
  */
 export function openDeliverQueue(connection: RedisClient): DeliverQueue {
   const defaultJobOptions: JobsOptions = { removeOnComplete: true, removeOnFail: true, attempts: 1 }

@@ -1,6 +1,7 @@
 import { type CountsBasis, newestRevision, type StationState } from '../../model/station/state.ts'
 import type { Trigger } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import { parseJson } from '../../platform/text/parse-json.ts'
 import type { RedisClient, ScriptKeys } from './connection.ts'
 import {
   changedKey,
@@ -129,12 +130,4 @@ export async function readChangedSince(redis: RedisClient, shard: number, sequen
   const positions = await redis.hmget(positionsKey(shard), ...ids)
   const entries = ids.map((id, index) => [Number(id), positions[index]] as const)
   return new Map(entries.filter((entry): entry is [number, string] => typeof entry[1] === 'string'))
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

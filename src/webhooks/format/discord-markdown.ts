@@ -11,7 +11,7 @@ export const discordMarkdownFormat: TextFormat = {
     const begun = findOpenAddress(outline)
     if (begun !== null) return encodeMarkup(encodeAddressPart(value, begun === ''))
     if (/(^|[._])(art|url)$/i.test(path) && isWebAddress(value)) return encodeMarkup(value)
-    const text = escape(value, before)
+    const text = escapeMarkdown(value, before)
     // After a backslash of the template, another one would be a literal backslash.
     return /(?<!\\)(?:\\\\)*\\$/.test(outline) ? text.replace(/^\\/, '') : text
   },
@@ -30,7 +30,7 @@ function findOpenAddress(text: string): string | null {
 }
 
 /** Escapes colons as well: a URL in a value would be a broken link, and `:joy:` an emoji. */
-function escape(value: string, before: string): string {
+function escapeMarkdown(value: string, before: string): string {
   const line = before.slice(Math.max(before.lastIndexOf('\n') + 1, before.length - 100))
   const isLineBegun = /[\p{L}\p{N}]/u.test(line)
   const isTarget = before.endsWith(']') && value.startsWith('(')

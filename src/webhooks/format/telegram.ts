@@ -24,7 +24,7 @@ export const telegramMarkdownFormat: TextFormat = {
         return text.replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', `:${wordJoiner}`)
       case '':
       default:
-        return escape(text, before)
+        return escapeHtmlText(text, before)
     }
   },
   isMarkup: true
@@ -35,7 +35,7 @@ const beginnings = ['```', '`', '*', '_', '['] as const
 type Entity = '' | (typeof beginnings)[number] | '('
 
 /** Escapes a value outside of entities; joiners separate `](` and a final backslash from the text around. */
-function escape(value: string, before: string): string {
+function escapeHtmlText(value: string, before: string): string {
   const begin = before.endsWith(']') && value.startsWith('(') ? wordJoiner : ''
   const end = value.endsWith('\\') ? wordJoiner : ''
   return begin + value.replace(/[_*`[]/g, '\\$&') + end

@@ -2,7 +2,7 @@ import { requestJson } from '../api/call-api.ts'
 import type { PropertySchema } from './form-field.ts'
 
 /** The part of the OpenAPI document that forms use. */
-interface Document {
+interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, PropertySchema>> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | undefined>> | undefined>>
 }
@@ -13,11 +13,11 @@ interface Operation {
   }
 }
 
-let loading: Promise<Document> | null = null
+let loading: Promise<OpenApiDocument> | null = null
 
 /** Loads the description of the API once. */
-function loadDocument(): Promise<Document> {
-  loading ??= requestJson<Document>('GET', 'api/openapi.json').catch((error: unknown) => {
+function loadDocument(): Promise<OpenApiDocument> {
+  loading ??= requestJson<OpenApiDocument>('GET', 'api/openapi.json').catch((error: unknown) => {
     loading = null
     throw error
   })

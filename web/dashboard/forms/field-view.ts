@@ -94,7 +94,8 @@ const readText = (event: Event): string => {
     : ''
 }
 
-const isChecked = ({ target }: Event): boolean => target instanceof HTMLInputElement && target.checked
+/** Whether the checkbox that dispatched an event is checked. */
+export const isChecked = ({ target }: Event): boolean => target instanceof HTMLInputElement && target.checked
 
 function placeholderOf({ field, value, isStored }: FieldViewOptions): string {
   if (!isStored) return field.placeholder

@@ -8,7 +8,7 @@ import {
   noSelection,
   rangeFromAnchor,
   retainKeys,
-  type Selection,
+  type MediaSelection,
   selectOnly,
   selectRange,
   toggleRow
@@ -32,7 +32,7 @@ export function openListSelection(
   host: ReactiveControllerHost & EventTarget,
   { rows, load }: ListSelectionOptions
 ) {
-  let selection: Selection = noSelection
+  let selection: MediaSelection = noSelection
   let focused = 0
   /** The row to select once it is loaded; null if there is none. */
   let pendingIndex: number | null = null
@@ -41,7 +41,7 @@ export function openListSelection(
   /** Another one makes a range that is being loaded obsolete. */
   let rangeId = 0
 
-  function select(next: Selection): void {
+  function select(next: MediaSelection): void {
     rangeId += 1
     pendingIndex = null
     selection = next

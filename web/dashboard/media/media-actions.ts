@@ -14,7 +14,7 @@ import { askPlaylists, askText } from './media-dialogs.ts'
 import { saveMediaFile } from './media-request.ts'
 import { describeSelection } from './media-toolbars.ts'
 import { renamePath } from './rename-path.ts'
-import type { Selection } from './selection.ts'
+import type { MediaSelection } from './selection.ts'
 
 /** More folders are not counted before a deletion. */
 const maxCountedFolders = 20
@@ -38,7 +38,7 @@ interface MediaActionsOptions {
   readonly path: () => StationPath
   /** The folder that the list shows. */
   readonly folder: () => string
-  readonly selection: () => Selection
+  readonly selection: () => MediaSelection
   /** Called after files were changed. `isGone`: the selected ones are no longer where they were. */
   readonly onChanged: (isGone: boolean) => void
   /** Called before files are deleted. `only` is the only one, null if there are several. */

@@ -19,8 +19,8 @@ const pageSize = 200
 const rowHeight = 44
 
 /** Files and folders as a grid of any length: only the visible rows are loaded and rendered. */
-export class MediaList extends StationElement {
-  static override properties = reactiveProperties<MediaList>(
+export class MediaFileList extends StationElement {
+  static override properties = reactiveProperties<MediaFileList>(
     'query',
     'playlistNames',
     'scrollTopPixels',

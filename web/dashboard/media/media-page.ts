@@ -11,10 +11,10 @@ import { firstQuery, type LibraryQuery } from './library.ts'
 import type { ListCommand } from './list-command.ts'
 import { openMediaActions } from './media-actions.ts'
 import { MediaDetails } from './media-details.ts'
-import { MediaList } from './media-list.ts'
+import { MediaFileList } from './media-list.ts'
 import { filtersView, folderToolbar, type SelectionAction, selectionToolbar } from './media-toolbars.ts'
 import { type Preview, PreviewPlayer } from './preview-player.ts'
-import { noSelection, type Selection } from './selection.ts'
+import { noSelection, type MediaSelection } from './selection.ts'
 import { MediaUpload } from './upload/media-upload.ts'
 
 import styles from './media.css' with { type: 'text' }
@@ -27,7 +27,7 @@ const searchDebounceMs = 50
 class MediaPage extends StationPage {
   static override properties = reactiveProperties<MediaPage>('query', 'selection', 'preview', 'playhead')
   query: LibraryQuery = firstQuery
-  selection: Selection = noSelection
+  selection: MediaSelection = noSelection
   preview: Preview | null = null
   playhead: number | null = null
   /** The only selected row; null if there is none or several. */
@@ -153,9 +153,9 @@ class MediaPage extends StationPage {
     return new Map(this.#customFields.value?.map(({ name, short_name: shortName }) => [shortName, name]))
   }
 
-  get #list(): MediaList | null {
+  get #list(): MediaFileList | null {
     const list = this.querySelector('media-list')
-    return list instanceof MediaList ? list : null
+    return list instanceof MediaFileList ? list : null
   }
 
   /** What the key permits to do with the selection. */
@@ -261,7 +261,7 @@ class MediaPage extends StationPage {
 defineElements({
   'cue-editor': CueEditor,
   'media-details': MediaDetails,
-  'media-list': MediaList,
+  'media-list': MediaFileList,
   'media-upload': MediaUpload,
   'preview-player': PreviewPlayer,
   'media-page': MediaPage

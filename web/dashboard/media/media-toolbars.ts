@@ -5,7 +5,7 @@ import { buttonView } from '../ui/controls.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
 import { nameOf, parseFolders } from './library-row.ts'
 import type { LibraryQuery } from './library.ts'
-import type { Selection } from './selection.ts'
+import type { MediaSelection } from './selection.ts'
 
 interface ToolbarOptions {
   readonly folder: string
@@ -76,14 +76,14 @@ export const filtersView = ({ query: { filter, isFlat }, playlists, onSearch, on
   </div>`
 
 /** `3 of 50,000 selected` */
-export const describeSelection = ({ keys }: Selection, name: string): string =>
+export const describeSelection = ({ keys }: MediaSelection, name: string): string =>
   keys.size === 1 && name !== '' ? `“${isolateBidi(name)}”` : `${formatNumber(keys.size)} selected`
 
 /** An action on the selection: its label, and what a click does. */
 export type SelectionAction = readonly [text: string, onClick: () => unknown]
 
 interface SelectionOptions {
-  readonly selection: Selection
+  readonly selection: MediaSelection
   /** The only selected row; null if there is none or several. */
   readonly only: FileRow | null
   /** The progress of an action on many files; '' without one. */

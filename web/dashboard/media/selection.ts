@@ -1,35 +1,38 @@
 /** The selected rows by their keys, and the row from which Shift extends the selection. */
-export interface Selection {
+export interface MediaSelection {
   readonly keys: ReadonlySet<string>
   readonly anchor: number
 }
 
-export const noSelection: Selection = { keys: new Set(), anchor: 0 }
+export const noSelection: MediaSelection = { keys: new Set(), anchor: 0 }
 
 /** Selects one row only. */
-export const selectOnly = (key: string, index: number): Selection => ({ keys: new Set([key]), anchor: index })
+export const selectOnly = (key: string, index: number): MediaSelection => ({
+  keys: new Set([key]),
+  anchor: index
+})
 
 /** Adds a row to the selection, or removes it. */
-export function toggleRow({ keys }: Selection, key: string, index: number): Selection {
+export function toggleRow({ keys }: MediaSelection, key: string, index: number): MediaSelection {
   const toggled = new Set(keys)
   if (!toggled.delete(key)) toggled.add(key)
   return { keys: toggled, anchor: index }
 }
 
 /** Removes the keys that are not among these. Returns the same selection if there are none. */
-export function retainKeys(selection: Selection, known: ReadonlySet<string>): Selection {
+export function retainKeys(selection: MediaSelection, known: ReadonlySet<string>): MediaSelection {
   const keys = new Set(Array.from(selection.keys).filter(key => known.has(key)))
   return keys.size === selection.keys.size ? selection : { ...selection, keys }
 }
 
 /** The first and the last index between the anchor and a row, in order. */
-export const rangeFromAnchor = ({ anchor }: Selection, index: number): readonly [number, number] => [
+export const rangeFromAnchor = ({ anchor }: MediaSelection, index: number): readonly [number, number] => [
   Math.min(anchor, index),
   Math.max(anchor, index)
 ]
 
 /** Replaces the selection by rows in a range from the anchor. The anchor stays. */
-export const selectRange = ({ anchor }: Selection, keys: Iterable<string>): Selection => ({
+export const selectRange = ({ anchor }: MediaSelection, keys: Iterable<string>): MediaSelection => ({
   keys: new Set(keys),
   anchor
 })

@@ -1,4 +1,5 @@
 import type { ListenerSeries } from '../api/responses.ts'
+import { isoWeekday } from '../schedule/schedule-item.ts'
 
 /** The listeners of a day, an hour of the day or a weekday. */
 export interface ListenerGroup {
@@ -34,12 +35,10 @@ export function profileListeners({ points }: ListenerSeries, clock: Clock): List
     const date = clock.formatDate(at * 1_000)
     days.add(date, total, most)
     hours.add(String(Math.floor(clock.minuteOfDay(at * 1_000) / 60)), total, most)
-    weekdays.add(String(weekdayOf(date)), total, most)
+    weekdays.add(String(isoWeekday(date)), total, most)
   }
   return { days: days.list(), hours: hours.list(), weekdays: weekdays.list() }
 }
-
-const weekdayOf = (date: string): number => new Date(`${date}T00:00:00Z`).getUTCDay() || 7
 
 function openGroups(keys: readonly string[] = []) {
   const groups = new Map(keys.map(key => [key, { count: 0, sum: 0, peak: 0 }]))

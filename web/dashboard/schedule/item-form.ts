@@ -1,6 +1,7 @@
 import { html } from 'lit'
 import { live } from 'lit/directives/live.js'
 
+import { isChecked } from '../forms/field-view.ts'
 import { buttonView } from '../ui/controls.ts'
 import { type ScheduleItem, toHhmm, toMinutes } from './schedule-item.ts'
 
@@ -19,7 +20,6 @@ interface ItemFormOptions {
 }
 
 const readValue = ({ target }: Event): string => (target instanceof HTMLInputElement ? target.value : '')
-const isChecked = ({ target }: Event): boolean => target instanceof HTMLInputElement && target.checked
 
 /** `09:30` for 930. */
 const toInputTime = (hhmm: number): string => {

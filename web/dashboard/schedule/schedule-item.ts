@@ -19,7 +19,7 @@ export function lengthOf({ start_time: start, end_time: end }: ScheduleItem): nu
 }
 
 /** The ISO weekday of a date: 1 is Monday. */
-const weekdayOf = (date: string): number => new Date(`${date}T00:00:00Z`).getUTCDay() || 7
+export const isoWeekday = (date: string): number => new Date(`${date}T00:00:00Z`).getUTCDay() || 7
 
 /** A new item on the weekday of a date. Minutes are those of the day; the end may be on the next day. */
 export function createItem(date: string, fromMinute: number, toMinute: number): ScheduleItem {
@@ -30,7 +30,7 @@ export function createItem(date: string, fromMinute: number, toMinute: number): 
     end_time: toHhmm(wrap(fromMinute + length)),
     start_date: '',
     end_date: '',
-    days: [weekdayOf(date)],
+    days: [isoWeekday(date)],
     loop_once: false
   }
 }
@@ -70,7 +70,7 @@ function shiftDays(item: ScheduleItem, days: number): ScheduleItem {
 /** Whether an item begins on a date. The end date of an overnight item is the date on which it ends. */
 export function opensOn(item: ScheduleItem, date: string): boolean {
   const { start_time: start, end_time: end, start_date: first, end_date: last, days } = item
-  if (days.length > 0 && !days.includes(weekdayOf(date))) return false
+  if (days.length > 0 && !days.includes(isoWeekday(date))) return false
   const endsNextDay = 0 < end && end < start && first !== last
   const lastDate = last !== '' && endsNextDay ? addDays(last, -1) : last
   return (first === '' || first <= date) && (lastDate === '' || date <= lastDate)

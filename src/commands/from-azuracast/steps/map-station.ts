@@ -4,7 +4,7 @@ import { stations as stationResource } from '../../../api/stations/stations.ts'
 import { acceptRecord, clamp, openClamp } from '../accept-record.ts'
 import type { NewRow } from '../insert-rows.ts'
 import type { Migration } from '../migration.ts'
-import type { Report } from '../report.ts'
+import type { MigrationReport } from '../report.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
 import type { StationIdentity } from './station-conflicts.ts'
 
@@ -109,7 +109,12 @@ export function mapStation(
 }
 
 /** Mounts and HLS streams are one list here, so their limits are added; 0 means no limit. */
-function mapStreamLimit(report: Report, name: string, maxMounts: number, maxHlsStreams: number): number {
+function mapStreamLimit(
+  report: MigrationReport,
+  name: string,
+  maxMounts: number,
+  maxHlsStreams: number
+): number {
   if (maxMounts <= 0 && maxHlsStreams <= 0) return 0
   const limit = maxMounts > 0 && maxHlsStreams > 0 ? clamp(maxMounts + maxHlsStreams, 0, 1_000) : 0
   const ofSource = `max_mounts ${maxMounts}, max_hls_streams ${maxHlsStreams}`

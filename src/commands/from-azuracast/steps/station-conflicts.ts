@@ -2,7 +2,7 @@ import { markStationDeleted } from '../../../engine/station-removal.ts'
 import { makeShortName, shortNamePattern } from '../../../model/station/short-name.ts'
 import { OperatorError } from '../../../platform/runtime/errors.ts'
 import { type Migration, readSourceRows } from '../migration.ts'
-import type { Report } from '../report.ts'
+import type { MigrationReport } from '../report.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
 /** What identifies a station. */
@@ -89,7 +89,7 @@ export function refuseConflicts(conflicts: readonly Conflict[]): never {
 }
 
 /** Adds the conflicts to the report of a dry run, which refuses nothing. */
-export function adviseOnConflicts(report: Report, conflicts: readonly Conflict[]): void {
+export function adviseOnConflicts(report: MigrationReport, conflicts: readonly Conflict[]): void {
   report.advise('Choose --on-conflict renumber, skip or replace: without it these stations are refused.')
   for (const conflict of conflicts) report.advise(`  ${describeConflict(conflict)}`)
 }

@@ -94,12 +94,12 @@ async function readHidden({ sql, request }: DialectContext): Promise<Hidden> {
   }
 }
 
-interface Permissions {
+interface RolePermissions {
   readonly global: readonly { readonly id: string }[]
   readonly station: readonly { readonly id: string }[]
 }
 
-export const listPermissions: OperationDialect<Permissions> = {
+export const listPermissions: OperationDialect<RolePermissions> = {
   reply: ({ global, station }) => ({
     global: global.filter(({ id }) => isGlobal(id)),
     station: station.filter(({ id }) => isOfStation(id))

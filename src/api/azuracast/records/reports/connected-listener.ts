@@ -28,5 +28,5 @@ export const listConnectedListeners: OperationDialect = {
 
 function listNobody(error: unknown): ConnectedListeners {
   if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error
-  return { atMs: Date.now(), listeners: [], mounts: [], problem: '' }
+  return { atMs: Date.now(), listeners: [], sources: [], problem: '' }
 }
