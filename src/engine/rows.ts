@@ -118,7 +118,7 @@ const removedForMs = 7 * 86_400_000
 
 /** Rows that operators removed from queues within the last week. */
 export function readRemovedRows(tx: Tx, stationIds: readonly number[], nowMs: number) {
-  return tx<RemovedRow[]>`
+  return tx<(RemovedRow & { readonly stationId: number })[]>`
     select station_id as "stationId", playlist_id as "playlistId", track_id as "trackId", pass,
       plays_at_ms as "startsAtMs", occurrence_ms as "occurrenceMs"
     from queue

@@ -75,9 +75,12 @@ export async function lockFreeStations(tx: Tx, stationIds: readonly number[], ti
 /** Ends a query for stations `s` that are changed one by one: leaves locked rows to the next run. */
 export const skipLocked = (sql: Sql | Tx) => sql`for no key update of s skip locked`
 
-interface StationRow extends StationFacts, Omit<OpenPlay, 'id'> {
-  readonly playId: number | null
-}
+type PlayRow = Omit<OpenPlay, 'id' | 'isInterrupt'> & { readonly playId: number }
+/** The columns of the play are null while the station is silent. */
+type StationRow = StationFacts & { readonly isInterrupt: boolean } & (
+    | PlayRow
+    | { readonly [Column in keyof PlayRow]: null }
+  )
 
 /** Reads stations, whether they are locked or not. Sent at once. */
 export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {

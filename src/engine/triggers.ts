@@ -87,7 +87,7 @@ export async function writeStatusEvents(
 }
 
 async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number, filter: TriggerFilter) {
-  const [status] = await tx<{ isOnline: boolean; atMs: number }[]>`
+  const [status] = await tx<{ isOnline: boolean | null; atMs: number }[]>`
     update stations s set turned_online = null, turned_at_ms = null
     from (select id, turned_online, turned_at_ms from stations where id = ${stationId} for no key update) before
     where s.id = before.id and before.turned_at_ms <= ${nowMs - statusDelayMs}

@@ -28,7 +28,11 @@ const fields = {
   is_published: flag({ fallback: true, about: 'Whether every key may read it.' })
 }
 type Article = ValuesOf<typeof fields>
-type ArticleRow = Article & { readonly article_id: string }
+type ArticleRow = Article & {
+  readonly article_id: string
+  readonly created_at: number
+  readonly updated_at: number
+}
 
 const articleValidator = bodyValidator(fields)
 const articleChangesValidator = changesValidator(fields)

@@ -1,4 +1,4 @@
-import { choice, flag, listOf, text } from '../../model/fields/field.ts'
+import { choice, flag, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
 import { bodySchema, changesValidator, bodyValidator } from '../../model/fields/form.ts'
 import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'
 import { notificationTypes } from '../../stores/db/notifications.ts'
@@ -33,10 +33,12 @@ const filters = queryFilters({
 })
 
 /** A notification as `columns` selects it. */
-interface NotificationRow {
+type NotificationRow = ValuesOf<typeof fields> & {
   readonly notification_id: string
-  readonly title: string
-  readonly [column: string]: unknown
+  readonly source: string
+  readonly is_read: boolean
+  readonly created_at: number
+  readonly read_at: number
 }
 
 /** The entry of the audit log about a creation (`before` is null) or a deletion (`after` is null). */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { locationUri } from '../../library/storage/location.ts'
 import { defaultMediaFolder, resolveMediaFolder } from '../../library/storage/media-folder.ts'
-import { type LocationFields, withoutSecrets, recordColumns } from '../../library/storage/record.ts'
+import { recordColumns, type StoredLocation, withoutSecrets } from '../../library/storage/record.ts'
 import { custom, hashed, problemText, secret, text } from '../../model/fields/field.ts'
 import { bodyValidator } from '../../model/fields/form.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
@@ -163,7 +163,7 @@ async function isAllowed(user: UserRow | undefined, { password, public_key: key 
 /** Returns the station's folder or the URI of a remote one; null if it is outside of the allowed folders. */
 async function findHome({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
   const { reads: sql, config } = services
-  const [record] = await sql<LocationFields[]>`
+  const [record] = await sql<StoredLocation[]>`
     select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
   if (locationId !== null && !record) return null
   if (record && record.adapter !== 'local') return locationUri(withoutSecrets(record))

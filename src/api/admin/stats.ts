@@ -14,6 +14,13 @@ const maxLoad = 0.1
 /** The counts by name; `count` selects them. */
 interface Counts {
   readonly stations: number
+  readonly media: number
+  readonly playlists: number
+  readonly queue: number
+  readonly history_24h: number
+  readonly sftp_users: number
+  readonly webhooks: number
+  readonly storage_locations: number
 }
 
 /** Records are counted at most once a second, less often if counting takes long. */

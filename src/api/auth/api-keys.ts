@@ -20,13 +20,15 @@ const path = '/api/v1/main/api-keys'
 const access = 'administer api keys'
 const tag = 'API keys'
 
-/** The columns that are not declared here are rendered as they are read. */
 interface KeyRow {
   readonly id: number
   readonly name: string
   readonly identifier: string
   readonly permissions: readonly string[]
   readonly station_permissions: Readonly<Record<string, readonly string[]>>
+  readonly created_at: number
+  readonly expires_at: number
+  readonly last_used_at: number
   readonly revoked_at: number
   readonly dialect: Dialect | null
 }

@@ -27,6 +27,7 @@ import {
   grantSchemas,
   lockPeople,
   nameField,
+  type RoleName,
   readNewGrants,
   tag,
   newPasswordRule,
@@ -79,6 +80,19 @@ const invitationSchema = named(
 )
 const record = invitationSchema
 
+interface InvitationRow extends InviterRow {
+  readonly id: number
+  readonly email: string
+  readonly name: string
+  readonly roles: readonly RoleName[]
+  readonly stations: readonly number[]
+  readonly invited_by: string
+  readonly created_at: number
+  readonly expires_at: number
+  readonly accepted_at: number
+  readonly revoked_at: number
+}
+
 const selectInvitations = (sql: Sql | Tx) => sql`
   select id, email, name,
     coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.id)
@@ -90,7 +104,7 @@ const selectInvitations = (sql: Sql | Tx) => sql`
     coalesce(floor(extract(epoch from revoked_at)), 0)::bigint as revoked_at, ${inviterColumns(sql)}
   from invitations`
 
-function renderInvitation({ hasInviter, inviterUser, inviterKey, given, ...row }: InviterRow) {
+function renderInvitation({ hasInviter, inviterUser, inviterKey, given, ...row }: InvitationRow) {
   return { ...row, exceeds_inviter: exceedsInviter({ hasInviter, inviterUser, inviterKey, given }) }
 }
 
@@ -105,7 +119,7 @@ const list = listRoute('/api/admin/invitations', access, {
     return {
       select: sql`${selectInvitations(sql)} ${where} order by id desc`,
       matching: sql`select from invitations ${where}`,
-      render: (rows: readonly InviterRow[]) => rows.map(renderInvitation)
+      render: (rows: readonly InvitationRow[]) => rows.map(renderInvitation)
     }
   }
 })
@@ -136,7 +150,7 @@ const create = actionRoute('POST', '/api/admin/invitations', access, {
           where accepted_at is null and revoked_at is null and expires_at > now()) < ${maxOpen}
         returning id`
       if (!made) throw new ApiError('conflict', `There are ${maxOpen} open invitations: revoke some first.`)
-      const [row] = await tx<InviterRow[]>`${selectInvitations(tx)} where id = ${made.id}`
+      const [row] = await tx<InvitationRow[]>`${selectInvitations(tx)} where id = ${made.id}`
       if (!row) throw new Error('insert returned no row')
       const invitation = renderInvitation(row)
       return {

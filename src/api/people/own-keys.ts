@@ -11,6 +11,7 @@ import {
   renderUserKey,
   revokeUserKey,
   selectUserKeys,
+  type UserKeyRow,
   userKeyFields,
   userKeySchema
 } from './user-keys.ts'
@@ -26,9 +27,9 @@ const list = apiRoute('GET', path, 'any key', {
   summary: "The user's own API keys",
   response: arrayOf(record),
   async handle(request, { reads: sql, config }) {
-    const rows = await sql<{ id: string }[]>`
+    const rows = await sql<UserKeyRow[]>`
       ${selectUserKeys(sql)} where u.id = ${getUser(request).id} order by k.id limit 1000`
-    return json(rows.map(row => renderUserKey({ ...row }, config.BASE_URL + onePath)))
+    return json(rows.map(row => renderUserKey(row, config.BASE_URL + onePath)))
   }
 })
 

@@ -48,6 +48,12 @@ export const grantSchemas = {
   }
 }
 
+/** A role of a user or an invitation. */
+export interface RoleName {
+  readonly id: number
+  readonly name: string
+}
+
 /** A user as other records contain it. */
 export const userSummarySchema = exactly({
   id: int64,

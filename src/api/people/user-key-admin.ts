@@ -19,6 +19,7 @@ import {
   renderUserKey,
   revokeUserKey,
   selectUserKeys,
+  type UserKeyRow,
   userKeyCondition,
   userKeyFields,
   userKeyRows,
@@ -54,8 +55,7 @@ const list = listRoute(path, access, {
     return {
       select: sql`${selectUserKeys(sql)} ${where} order by k.id`,
       matching: sql`select from ${userKeyRows(sql)} ${where}`,
-      render: (rows: readonly { readonly id: string }[]) =>
-        rows.map(row => renderUserKey({ ...row }, config.BASE_URL + onePath))
+      render: (rows: readonly UserKeyRow[]) => rows.map(row => renderUserKey(row, config.BASE_URL + onePath))
     }
   }
 })

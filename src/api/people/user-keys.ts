@@ -49,15 +49,21 @@ export const newUserKeyFields = {
   expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
 }
 
-interface UserKeyRow {
+/** A row that `selectUserKeys` returns. */
+export interface UserKeyRow {
   readonly id: string
+  readonly verifier: string
+  /** As `userSummary` makes it. */
   readonly user: { readonly email: string }
+  readonly comment: string
+  readonly name: string
+  readonly identifier: string
+  readonly created_at: number
   readonly expires_at: number
-  readonly [column: string]: unknown
+  readonly last_used_at: number
 }
 
-/** The key in the rows that `selectUserKeys` returns. */
-export const renderUserKey = (row: { readonly id: string }, pathOfKey: string) => ({
+export const renderUserKey = (row: UserKeyRow, pathOfKey: string) => ({
   ...row,
   links: { self: `${pathOfKey}/${row.id}` }
 })

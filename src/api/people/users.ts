@@ -22,6 +22,7 @@ import {
   nameField,
   preferenceFields,
   readNewGrants,
+  type RoleName,
   tag,
   withUniqueEmail,
   newPasswordRule
@@ -70,11 +71,21 @@ export const userFields = {
 const userSchema = named('User', 'A person who may sign in.', exactly(userFields))
 const record = userSchema
 
-interface UserRow {
+type UserRow = {
   readonly id: number
   readonly email: string
   readonly name: string
-  readonly [column: string]: unknown
+  readonly auth_password: string
+  readonly locale: string | null
+  readonly show_24_hour_time: boolean | null
+  readonly two_factor_secret: string | null
+  readonly roles: readonly RoleName[]
+  readonly stations: readonly number[]
+  readonly has_password: boolean
+  readonly passkeys: number
+  readonly created_at: number
+  readonly updated_at: number
+  readonly last_sign_in_at: number
 }
 
 const selectUsers = (sql: Sql | Tx) => sql`

@@ -17,6 +17,16 @@ import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-
 
 const maxEntries = 100_000
 
+interface EntryRow {
+  readonly spm_id: number
+  readonly media_id: number
+  readonly position: number
+  readonly path: string
+  readonly artist: string
+  readonly title: string
+  readonly length: number
+}
+
 const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
   id: 'getPlaylistOrder',
   tag: 'Playlists',
@@ -38,7 +48,7 @@ const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
     const id = parseId(request.params['id'])
     const [playlist] = await sql`select from playlists where id = ${id} and station_id = ${station.id}`
     if (!playlist) throw new ApiError('not-found')
-    const entries = await sql<{ path: string }[]>`
+    const entries = await sql<EntryRow[]>`
       select t.id as spm_id, m.id as media_id, row_number() over (order by t.position, t.id)::integer as position, m.path,
         m.artist, m.title, m.duration_ms / 1000 as length
       from playlist_entries t join media m on m.id = t.media_id

@@ -22,6 +22,15 @@ const playlistQueueSchema = named(
   })
 )
 
+interface NextEntry {
+  readonly spm_id: number
+  readonly media_id: number
+  readonly song_id: string
+  readonly artist: string
+  readonly title: string
+  readonly last_played: number | null
+}
+
 const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
   id: 'listPlaylistQueue',
   tag: 'Playlists',
@@ -50,7 +59,7 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
     const { limit, offset } = pageWindow(page)
     const rest = findRestOfPass(playlist, { rowsBefore }, settings.seed)
     const ids = rest.slice(offset, offset + limit).map(index => valueAt(playlist.tracks.ids, index))
-    const rows = await sql<object[]>`
+    const rows = await sql<NextEntry[]>`
       select t.id as spm_id, m.id as media_id, m.song_id, m.artist, m.title, t.last_aired_ms / 1000 as last_played
       from unnest(${ids}::bigint[]) with ordinality as x (id, place) join playlist_entries t on t.id = x.id
         join media m on m.id = t.media_id

@@ -266,9 +266,14 @@ const clear = stationActionRoute('POST', `${path}/clear`, 'manage station broadc
 
 export const queueRoutes = [list, read, remove, add, clear, move]
 
-/** The columns are named as in the API; those that are not declared here are rendered as they are read. */
+/** The columns are named as in the API. */
 interface QueueRow {
   readonly id: number
+  readonly cued_at: number | null
+  readonly played_at: number | null
+  readonly duration: number
+  readonly playlist: string
+  readonly is_request: boolean
   readonly song: Song
   readonly customFields: { id: number; shortName: string }[]
   readonly sent_to_autodj: boolean

@@ -22,6 +22,13 @@ const filter = queryFilters({
 })
 
 interface RequestRow {
+  readonly id: number
+  readonly timestamp: number
+  readonly due_at: number
+  readonly skip_delay: boolean
+  readonly state: string
+  readonly played_at: number | null
+  readonly media_id: number
   readonly song: Song
   readonly ip: string
   readonly customFields: { id: number; shortName: string }[]

@@ -177,8 +177,14 @@ async function renderCsv(
   return Buffer.concat(parts)
 }
 
-/** The columns that are not declared here are named as in the API, and rendered as they are read. */
+/** The columns are named as in the API. */
 interface PlayedRow {
+  readonly sh_id: number
+  readonly played_at: number
+  readonly duration: number
+  readonly playlist: string
+  readonly streamer: string
+  readonly is_request: boolean
   readonly song: Song
   readonly customFields: { id: number; shortName: string }[]
   /** The additional members of a detailed play. */

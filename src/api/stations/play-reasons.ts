@@ -25,6 +25,13 @@ const playReasonsSchema = named(
 )
 
 interface ReasonsRow {
+  readonly sh_id: number
+  readonly played_at: number
+  readonly artist: string
+  readonly title: string
+  readonly playlist: string
+  readonly streamer: string
+  readonly is_request: boolean
   readonly log: readonly LogEntry[] | null
 }
 

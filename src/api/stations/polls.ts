@@ -23,6 +23,15 @@ const pollSchema = named(
   })
 )
 
+interface PollRow {
+  readonly remote_id: number | null
+  readonly type: string
+  readonly url: string
+  readonly answered_at: number | null
+  readonly failing_since: number | null
+  readonly problem: string
+}
+
 export const pollRoute = listRoute('/api/station/:station_id/polls', 'view station management', {
   id: 'listPolls',
   tag: 'Listeners',
@@ -40,8 +49,7 @@ export const pollRoute = listRoute('/api/station/:station_id/polls', 'view stati
     return {
       select: sql`select * from (${polls}) p where ${where} order by remote_id nulls first`,
       matching: sql`select from (${polls}) p where ${where}`,
-      render: (found: readonly { readonly url: string }[]) =>
-        found.map(row => ({ ...row, url: new URL(row.url).href }))
+      render: (found: readonly PollRow[]) => found.map(row => ({ ...row, url: new URL(row.url).href }))
     }
   }
 })

@@ -197,7 +197,7 @@ async function updateRemotes(
   const wanted = mountsOf(services, relay, station)
   const stored = await services.sql<RelayedMount[]>`
     select relayed_mount as mount, name, url, is_visible, bitrate, format from remotes
-    where relay_id = ${relay.id} and station_id = ${station.id} order by relayed_mount`
+    where relay_id = ${relay.id} and station_id = ${station.id} and relayed_mount is not null order by relayed_mount`
   if (JSON.stringify(stored.map(renderRow)) === JSON.stringify(wanted.map(renderRow))) return
   await changeStation(services, station.id, async ({ tx, mark }) => {
     const mounts = wanted.map(({ mount }) => mount)
@@ -260,7 +260,8 @@ async function recordListeners(
   reported: v.InferOutput<typeof results>
 ): Promise<void> {
   const rows = await services.sql<{ id: number; stationId: number; mount: string }[]>`
-    select id, station_id as "stationId", relayed_mount as mount from remotes where relay_id = ${relay.id}`
+    select id, station_id as "stationId", relayed_mount as mount from remotes
+    where relay_id = ${relay.id} and relayed_mount is not null`
   for (const stationId of allowed) {
     const ofStation = reported[stationId] ?? {}
     const remotes = rows.filter(row => row.stationId === stationId)

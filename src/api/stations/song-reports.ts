@@ -79,6 +79,14 @@ interface SongRow {
   readonly customFields: { id: number; shortName: string }[]
 }
 
+type SongSums = Readonly<Record<(typeof sums)[number], number>>
+
+interface PerformanceRow extends SongRow {
+  readonly stat_start: number
+  readonly stat_end: number
+  readonly stat_delta: number
+}
+
 /** Adds the song and the custom fields to rows with a `play_id`. */
 const withSongs = (sql: Sql, rows: Fragment, order: Fragment): Fragment => sql`
   select x.*, ${playedSongFragment(sql)} as song, ${customFieldListFragment(sql)} as "customFields"
@@ -117,7 +125,7 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
           await renderCsv(sql, read, { songs, order, stationId: station.id })
         )
       )
-    const rows = await readList<SongRow>(request, services, query, {
+    const rows = await readList<SongRow & SongSums>(request, services, query, {
       select: sql`select * from (${songs}) x order by ${order}`,
       expand: page => withSongs(sql, page, order),
       matching: songs,
@@ -196,11 +204,13 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
         select id as play_id, listeners_start as stat_start, listeners_end as stat_end, ${delta} as stat_delta
         from (${plays}) h where ended_at_ms is not null and (${delta}) * ${sign} > 0
         order by (${delta}) * ${sign} desc, id desc limit ${bestSongs}`
-      const best = await read.rows<SongRow>(
+      const best = await read.rows<PerformanceRow>(
         withSongs(sql, topPlays(sql`1`), sql`stat_delta desc, play_id desc`)
       )
-      const worst = await read.rows<SongRow>(withSongs(sql, topPlays(sql`-1`), sql`stat_delta, play_id desc`))
-      const most = await read.rows<SongRow>(
+      const worst = await read.rows<PerformanceRow>(
+        withSongs(sql, topPlays(sql`-1`), sql`stat_delta, play_id desc`)
+      )
+      const most = await read.rows<SongRow & { readonly num_plays: number }>(
         withSongs(
           sql,
           sql`select play_id, plays as num_plays from (${songsIn(sql, plays)}) x

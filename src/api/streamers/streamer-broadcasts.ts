@@ -58,9 +58,10 @@ interface BroadcastRow {
   readonly id: number
   readonly startedAtMs: number
   readonly endedAtMs: number | null
+  /** This and the names are null if the streamer was deleted. */
   readonly streamerId: number | null
-  readonly username: string
-  readonly displayName: string
+  readonly username: string | null
+  readonly displayName: string | null
   readonly recordingPath: string
   readonly timezone: string
 }

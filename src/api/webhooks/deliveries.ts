@@ -16,9 +16,24 @@ const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expir
 
 const maxAttempts = 200
 
-/** A row of the log. The other columns are returned as they are read. */
+/** The last attempt of a delivery, or a row of its log. */
 interface AttemptRow {
+  readonly attempted_at: number
+  readonly duration_ms: number
+  readonly status: number
+  readonly error: string
   readonly url: string
+  readonly response: string
+}
+
+interface DeliveryRow extends AttemptRow {
+  readonly id: number
+  readonly message_id: string
+  readonly happened_at: number
+  readonly triggers: readonly string[]
+  readonly state: string
+  readonly attempts: number
+  readonly next_attempt: number
 }
 
 const attempt = {
@@ -92,7 +107,7 @@ const list = listRoute(`${path}/deliveries`, access, {
       select: deliveries,
       expand: page => withLastAttempts(sql, page),
       matching: deliveries,
-      render: (rows: readonly AttemptRow[]) => rows.map(row => redactAttempt(row, request, hook))
+      render: (rows: readonly DeliveryRow[]) => rows.map(row => redactAttempt(row, request, hook))
     }
   }
 })
@@ -107,8 +122,8 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
     const id = parseId(request.params['delivery_id'])
     const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
     const [[found], log] = await Promise.all([
-      sql<AttemptRow[]>`${withLastAttempts(sql, stored)}`,
-      sql<AttemptRow[]>`
+      sql<DeliveryRow[]>`${withLastAttempts(sql, stored)}`,
+      sql<(AttemptRow & { readonly attempt: number })[]>`
         select attempt, started_at_ms / 1000 as attempted_at, duration_ms, status, error, url, response
         from webhook_attempts where delivery_id = ${id} order by id desc limit ${maxAttempts}`
     ])
@@ -119,7 +134,7 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
 })
 
 /** Redacts the URL for callers without access: its path may contain a token. */
-function redactAttempt(attempted: AttemptRow, { caller }: ApiRequest, hook: HookRow): AttemptRow {
+function redactAttempt<Row extends AttemptRow>(attempted: Row, { caller }: ApiRequest, hook: HookRow): Row {
   const { url } = attempted
   const isPublic = getHookType(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
   const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import { toColumnName, sealingPurpose } from '../../model/fields/field.ts'
+import { sealingPurpose } from '../../model/fields/field.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { StorageAdapter, StorageLocation } from './location.ts'
 
@@ -36,10 +36,13 @@ export interface StoredLocation extends LocationFields {
 export const blankLocation: LocationFields = { adapter: 'local', ...blankFields }
 
 /** SQL: the columns of a `StoredLocation`. */
-export function recordColumns(sql: Sql): Fragment {
-  const names = [...Object.keys(blankLocation), 'sftpPasswordFor']
-  return sql.unsafe(names.map(name => `${toColumnName(name)} as "${name}"`).join(', '))
-}
+export const recordColumns = (sql: Sql): Fragment => sql`
+  adapter, path, s3_credential_key as "s3CredentialKey", s3_credential_secret as "s3CredentialSecret",
+  s3_region as "s3Region", s3_bucket as "s3Bucket", s3_endpoint as "s3Endpoint", dropbox_app_key as "dropboxAppKey",
+  dropbox_app_secret as "dropboxAppSecret", dropbox_auth_token as "dropboxAuthToken", sftp_host as "sftpHost",
+  sftp_username as "sftpUsername", sftp_password as "sftpPassword", sftp_password_for as "sftpPasswordFor",
+  sftp_port as "sftpPort", sftp_private_key as "sftpPrivateKey",
+  sftp_private_key_pass_phrase as "sftpPrivateKeyPassPhrase"`
 
 type SecretField =
   | 's3CredentialSecret'

@@ -138,7 +138,7 @@ async function readPostgresVersion(tx: Tx): Promise<string> {
 
 /** Sequences only count up, so their current values are beyond all rows of the snapshot. */
 async function readSequences(tx: Tx): Promise<BackupManifest['sequences']> {
-  return tx<BackupManifest['sequences'][number][]>`
+  return tx<{ name: string; value: number }[]>`
     select sequencename::text as name, last_value as value from pg_sequences
     where schemaname = current_schema() and last_value is not null order by sequencename`
 }

@@ -58,7 +58,7 @@ export function createArtwork(bytes: Buffer, contentType: string): Artwork {
 export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
   const songs = await sql<KnownSong[]>`
     select path, artist, ${listedArtistsOf(sql)} as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
-      null as tags, ${cuesOf(sql)} as cues,
+      null::jsonb as tags, ${cuesOf(sql)} as cues,
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs",
       tag_version = ${tagVersion} as "isRead"
     from media m where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
