@@ -63,6 +63,7 @@ export interface UserKeyRow {
   readonly last_used_at: number
 }
 
+/** Renders a key below the path of all keys. */
 export const renderUserKey = (row: UserKeyRow, pathOfKey: string) => ({
   ...row,
   links: { self: `${pathOfKey}/${row.id}` }
