@@ -64,7 +64,8 @@ export function openExpansion(checker: ts.TypeChecker, isTrue: boolean) {
       if (ts.isPropertyAccessExpression(expression) && expression.name.text === 'unsafe')
         return stringOf(given[0], within) ?? fail(call)
       const called = functionOf(expression)
-      const result = called?.body && ts.isBlock(called.body) ? returnedBy(called.body) : called?.body
+      const body = called?.body
+      const result = body && ts.isBlock(body) ? returnedBy(body) : body
       if (!called || !result || running.has(result)) return addParameter(call)
       const inner = new Map(within)
       for (const [index, { name }] of called.parameters.entries()) {

@@ -112,8 +112,8 @@ test('a client that sends slowly stays connected, and one that sends nothing for
 test('an error of the file is thrown once what arrived before was read', async () => {
   const { stream, receive } = openBody()
   // More than the memory of all bodies.
-  for (let sent = 0; sent < 40; sent++) receive(false)
+  for (let sent = 0; sent < 136; sent++) receive(false)
   receive(true)
-  await readBytes(stream, 32 * chunk.byteLength)
+  await readBytes(stream, 128 * chunk.byteLength)
   await expect(stream.read()).rejects.toThrow('there is no file')
 })
