@@ -15,6 +15,7 @@ import { startPlaying } from '../support/playing.ts'
 import { adminKey } from '../support/program.ts'
 import { startS3 } from '../support/s3.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
+import { seedStation } from '../support/stations.ts'
 import { serveUploads } from '../support/upload-server.ts'
 
 const command = commandRunner('src/commands/import/main.ts', call =>
@@ -119,6 +120,50 @@ test('files of one name from several folders are several songs, and no file is r
   await add(music, other)
   expect(await paths()).toEqual(['Music/Jazz/b.mp3', 'Music/a (2).mp3', 'Music/a (3).mp3'])
   expect(await readFile(join(media, 'Music', 'a.mp3'), 'utf8')).toBe('by hand')
+})
+
+test('a file of the same size and time with another content, or of another station, is not taken for the copy', async ({
+  sql,
+  redisUrl,
+  databaseUrl
+}) => {
+  const { add, run, music, paths, media } = await open({ sql, redisUrl, databaseUrl })
+  const time = new Date(1_620_172_800_000)
+  const dated = async (path: string, title: string) => {
+    await writeFile(path, mp3({ TIT2: title }))
+    await utimes(path, time, time)
+  }
+  await dated(join(music, 'a.mp3'), 'One')
+  await mkdir(join(media, 'Music'), { recursive: true })
+  await dated(join(media, 'Music', 'a.mp3'), 'Two')
+  await add(music)
+  expect(await paths()).toEqual(['Music/Jazz/b.mp3', 'Music/a (2).mp3'])
+  expect(await readFile(join(media, 'Music', 'a (2).mp3'))).toEqual(mp3({ TIT2: 'One' }))
+  const [location] = await sql<{ id: number }[]>`
+    insert into storage_locations (type, adapter, path) values ('station_media', 'local', ${media}) returning id`
+  await sql`update stations set media_storage_location_id = ${location?.id ?? 0}`
+  const other = await seedStation(sql)
+  await sql`update stations set media_storage_location_id = ${location?.id ?? 0} where id = ${other}`
+  await run('--station', String(other), '--playlist', 'All', join(music, 'Jazz'), music)
+  const stored = await sql<{ path: string }[]>`
+    select path from media where station_id = ${other} and path like '%b%.mp3' order by path`
+  expect(stored.map(({ path }) => path)).not.toContain('Music/Jazz/b.mp3')
+  expect((await run('--take-in', '--station', 'nosuch')).stderr).toContain('there is no station "nosuch"')
+})
+
+test('an older file does not replace the copy without a word', async ({ sql, redisUrl, databaseUrl }) => {
+  const { add, music, media } = await open({ sql, redisUrl, databaseUrl })
+  await add(music)
+  const before = await readFile(join(media, 'Music', 'a.mp3'))
+  const path = join(music, 'a.mp3')
+  await writeFile(path, mp3({ TIT2: 'Restored' }, 80))
+  await utimes(path, new Date(0), new Date(1_000_000_000_000))
+  const { stdout, stderr } = await add(music)
+  expect(`${stdout}${stderr}`).toContain('its copy in the media storage is newer')
+  expect(await readFile(join(media, 'Music', 'a.mp3'))).toEqual(before)
+  await utimes(path, new Date(), new Date(Date.now() + 60_000))
+  expect((await add(music)).stdout).toContain('1 updated')
+  expect(await readFile(join(media, 'Music', 'a.mp3'))).not.toEqual(before)
 })
 
 test('a name of 255 bytes that is taken is shortened by whole characters', async ({

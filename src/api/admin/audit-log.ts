@@ -40,8 +40,8 @@ const auditEntrySchema = named(
       type: 'object',
       additionalProperties: {
         anyOf: [
-          { const: 'changed' },
-          { type: 'object', properties: { from: {}, to: {} }, additionalProperties: false }
+          { type: 'object', properties: { from: {}, to: {} }, additionalProperties: false },
+          { type: 'string', enum: ['changed'] }
         ]
       },
       description:

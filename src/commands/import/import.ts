@@ -221,7 +221,13 @@ async function readItem(
   // A copy that is newer was replaced by an upload.
   const isReplaced = isCopy && (old?.modifiedMs ?? 0) > modifiedMs
   if ((isSame || isReplaced) && old?.isRead && (isReplaced || !replacesCorrections))
-    return { path, source, occurrence, song: null }
+    return {
+      path,
+      source,
+      occurrence,
+      song: null,
+      ...(isReplaced && old.sizeBytes !== sizeBytes && { notice: keptCopy })
+    }
   if (isCopy && !media) return { path, source, reason: 'its copy in the media storage cannot be replaced' }
   try {
     const { cover, coverNotice: notice, ...tags } = await readAudioFile(source, realRoots)
@@ -234,6 +240,9 @@ async function readItem(
     throw error
   }
 }
+
+const keptCopy =
+  'its copy in the media storage is newer and differs, so it was kept; touch the file to replace the copy'
 
 type Batch = ReturnType<typeof emptyBatch>
 

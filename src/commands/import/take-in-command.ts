@@ -2,6 +2,7 @@ import { parseConfig } from '../../config.ts'
 import { formatSize } from '../../library/storage/size.ts'
 import type { CommandContext } from '../../platform/process/command-context.ts'
 import { OperatorError } from '../../platform/runtime/errors.ts'
+import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { withCommandDatabase } from '../command-database.ts'
 import { openImportStore } from './import-store.ts'
@@ -24,7 +25,9 @@ export async function runTakeIn(
 ): Promise<number> {
   const config = parseConfig(env)
   return withCommandDatabase(config, { env, stderr }, { name: 'import' }, async (sql, dataDir) => {
-    const stations = await findStations(sql, station)
+    const known = station === undefined ? null : await findNamedStation(sql, station)
+    if (station !== undefined && !known) throw await unknownStation(sql, station)
+    const stations = await findStations(sql, known?.id ?? null)
     if (stations.length === 0) stdout.write('No songs are outside of the media storage.\n')
     let isComplete = true
     for (const { id, name } of stations) {
@@ -58,9 +61,9 @@ export async function runTakeIn(
   })
 }
 
-const findStations = (sql: Sql, station: string | undefined) => sql<{ id: number; name: string }[]>`
+const findStations = (sql: Sql, id: number | null) => sql<{ id: number; name: string }[]>`
   select id, short_name as name from stations
-  where deleted_at is null and (${station === undefined} or short_name = ${station ?? ''} or id::text = ${station ?? ''})
+  where deleted_at is null and (${id}::bigint is null or id = ${id})
     and exists (select from media m where m.station_id = stations.id and m.remote_playlist_id is null
       and starts_with(m.path, '/'))
   order by id`

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { realpath, stat } from 'node:fs/promises'
+import { open, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 
 import { describeFileError } from '../../library/media/scan.ts'
 import { StorageFault } from '../../library/storage/fault.ts'
-import { FileExistsError, findFile, type StoredFile } from '../../library/storage/file-store.ts'
+import { FileExistsError, type FileStore, findFile } from '../../library/storage/file-store.ts'
 import { readFreeBytes } from '../../library/storage/local.ts'
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { formatSize } from '../../library/storage/size.ts'
@@ -14,6 +14,7 @@ import { numberPath } from '../../model/songs/library-path.ts'
 import { isInsideRoots, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { ApiError, codeOf, OperatorError } from '../../platform/runtime/errors.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
+import { nameForms } from '../../platform/text/name-key.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
@@ -130,8 +131,7 @@ async function takeIn(
     if ((await realpath(song.path)) !== song.path) return 'a link has replaced a part of its path'
     const stats = await stat(song.path)
     if (!stats.isFile()) return 'it is not a regular file'
-    const file = { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
-    const target = await reserveTarget(sql, { stationId, media }, song, toTarget(song.path, roots), file)
+    const target = await reserveTarget(sql, { stationId, media }, song, toTarget(song.path, roots))
     try {
       if (!target.isThere) await copyInto(media, song.path, target.path)
       return await storePath(sql, stationId, song, { path: target.path, from: song.path })
@@ -176,36 +176,71 @@ const maxTargets = 1_000
 
 /**
  * Reserves a free path for a copy, or that of a former copy whose song was not stored, until `endMove`. Nobody else
- * stores a file there meanwhile. Throws 409 if another command is taking the song in.
+ * stores a file there meanwhile. Files of other stations with the same storage are left alone. Throws 409 if another
+ * command is taking the song in.
  */
 async function reserveTarget(
   sql: Sql,
   { stationId, media }: Pick<TakeInOptions, 'stationId' | 'media'>,
   song: AbsoluteSong,
-  wanted: string,
-  source: StoredFile
+  wanted: string
 ): Promise<{ readonly path: string; readonly isThere: boolean }> {
   for (let n = 1; n <= maxTargets; n += 1) {
     const to = n === 1 ? wanted : numberPath(wanted, n)
     try {
       await beginMove(sql, media, { mediaId: song.id, stationId, from: song.path, to }, async tx => {
-        if ((await findStoredSongs(tx, stationId, [to])).size > 0 || (await isMoving(tx, media, to)))
-          throw new FileExistsError(to)
+        const isTaken =
+          (await findStoredSongs(tx, stationId, [to])).size > 0 ||
+          (await isOfOtherStation(tx, media, to)) ||
+          (await isMoving(tx, media, to))
+        if (isTaken) throw new FileExistsError(to)
       })
     } catch (error) {
       if (error instanceof FileExistsError) continue
       throw error
     }
-    const there = await findFile(media.files, to).catch(async (error: unknown) => {
+    try {
+      const there = await findFile(media.files, to)
+      if (there === null) return { path: to, isThere: false }
+      if (await hasContentOf(media.files, there, song.path)) return { path: there.path, isThere: true }
+    } catch (error) {
       await endMove(sql, song.id)
       throw error
-    })
-    if (there === null) return { path: to, isThere: false }
-    if (there.sizeBytes === source.sizeBytes && there.modifiedMs === source.modifiedMs)
-      return { path: there.path, isThere: true }
+    }
     await endMove(sql, song.id)
   }
   throw new FileExistsError(wanted)
+}
+
+/** Whether a song of any station with this storage has a path. */
+async function isOfOtherStation(tx: Tx, { locationId }: MediaStore, path: string): Promise<boolean> {
+  if (locationId === null) return false
+  const [song] = await tx`
+    select from stations s join media m on m.station_id = s.id
+    where s.media_storage_location_id = ${locationId} and m.path = any(${[...nameForms(path)]}::text[])
+      and m.remote_playlist_id is null limit 1`
+  return song !== undefined
+}
+
+const comparedBytes = 1024 * 1024
+
+/** Whether a stored file has the bytes of a local one. Its time and size may be those of another song. */
+async function hasContentOf(
+  files: FileStore,
+  { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },
+  source: string
+): Promise<boolean> {
+  await using file = await open(source)
+  if ((await file.stat()).size !== sizeBytes) return false
+  const memory = Buffer.allocUnsafe(comparedBytes)
+  for (let offset = 0; offset < sizeBytes;) {
+    const stored = await files.read(path, offset, comparedBytes)
+    const { bytesRead } = await file.read(memory, 0, stored.length, offset)
+    if (stored.length === 0 || bytesRead !== stored.length) return false
+    if (memory.compare(stored, 0, bytesRead, 0, bytesRead) !== 0) return false
+    offset += bytesRead
+  }
+  return true
 }
 
 /** Stores the new path of a song, and where its file was copied from. Returns why not, or null. */
