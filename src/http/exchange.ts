@@ -14,6 +14,7 @@ import type { SlowLog } from '../platform/runtime/slow-log.ts'
 import { isStoreFault, describeError, findUnavailableStore } from '../platform/runtime/store-errors.ts'
 import type { ReceivedBody } from './body.ts'
 import {
+  buildHeaders,
   commonLines,
   documentHeaders,
   type HeaderList,
@@ -328,22 +329,6 @@ function stream(exchange: Exchange, body: Uint8Array | ContentSource, size: numb
     res.close()
   }
   streamFrom(res, body, { isOpen: () => exchange.isOpen, onDone, onError })
-}
-
-const onlyType: HeaderList = [['Content-Type', jsonContentType]]
-
-function buildHeaders(reply: Reply, hasBody: boolean, isPersonal: boolean): HeaderList {
-  if (reply.headers === undefined && hasBody && !isPersonal) return onlyType
-  const given = Object.entries(reply.headers ?? {})
-  const headers = [...given]
-  for (const cookie of reply.cookies ?? []) headers.push(['Set-Cookie', cookie])
-  if (hasBody && !hasHeader(given, 'content-type')) headers.push(['Content-Type', jsonContentType])
-  if (isPersonal && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
-  return headers
-}
-
-function hasHeader(headers: HeaderList, lowerCaseName: string): boolean {
-  return headers.some(([name]) => name.toLowerCase() === lowerCaseName)
 }
 
 function toReportedError(error: unknown, requestId: string): ApiError {

@@ -130,3 +130,20 @@ export function writeCountedId(into: Uint8Array): void {
   }
   into.set(countedId)
 }
+
+const onlyType: HeaderList = [['Content-Type', jsonContentType]]
+
+/** The headers of a reply. Those to a key are not cacheable unless the reply sets `Cache-Control`. */
+export function buildHeaders(reply: Reply, hasBody: boolean, isPersonal: boolean): HeaderList {
+  if (reply.headers === undefined && hasBody && !isPersonal) return onlyType
+  const given = Object.entries(reply.headers ?? {})
+  const headers = [...given]
+  for (const cookie of reply.cookies ?? []) headers.push(['Set-Cookie', cookie])
+  if (hasBody && !hasHeader(given, 'content-type')) headers.push(['Content-Type', jsonContentType])
+  if (isPersonal && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
+  return headers
+}
+
+function hasHeader(headers: HeaderList, lowerCaseName: string): boolean {
+  return headers.some(([name]) => name.toLowerCase() === lowerCaseName)
+}

@@ -9,7 +9,7 @@ export interface WaitingAttempt {
   readonly account: string
   /**
    * What it is counted by, from coarse to fine: `192.0.2.0/24`, then `192.0.2.1`. Each group gets one place in the
-   * line.
+   * queue.
    */
   readonly groups: readonly string[]
 }
@@ -26,7 +26,7 @@ const maxWaiting = 32
 /** Of all accounts. Beyond, half of them are dropped by chance: no order of arrival lets others push a place out. */
 const maxPlaces = 100_000
 
-/** Opens the lines of all accounts. `now` returns milliseconds, `random` numbers from 0 to 1. */
+/** Opens the queues of all accounts. `now` returns milliseconds, `random` numbers from 0 to 1. */
 export function openAttemptQueue<Attempt extends WaitingAttempt>(
   now: () => number = () => performance.now(),
   random: () => number = Math.random
@@ -64,7 +64,7 @@ export function openAttemptQueue<Attempt extends WaitingAttempt>(
       .map(({ attempt }) => attempt)
 
   /**
-   * The line: one attempt of each group, those who came first in front, then the second one of each, and so on; by
+   * The queue: one attempt of each group, those who came first in front, then the second one of each, and so on; by
    * chance within a client.
    */
   function lineUp(attempts: readonly Attempt[], depth = 0): Attempt[] {
@@ -93,7 +93,7 @@ export function openAttemptQueue<Attempt extends WaitingAttempt>(
     /** Whether attempts wait for an account. */
     isWaiting: (account: string): boolean => waiting.has(account),
     /**
-     * Adds an attempt. Returns the one that has to leave, the last of the line, if too many wait; it keeps its place.
+     * Adds an attempt. Returns the one that has to leave, the last of the queue, if too many wait; it keeps its place.
      */
     join: (attempt: Attempt): Attempt | null => {
       keepPlaces(attempt)
@@ -106,7 +106,7 @@ export function openAttemptQueue<Attempt extends WaitingAttempt>(
     /** Removes an attempt that timed out; it keeps its place. Returns false if it does not wait any more. */
     leave,
     /**
-     * Removes and returns the first attempt of an account, whose groups go to the end of the line; null if none waits.
+     * Removes and returns the first attempt of an account, whose groups go to the end of the queue; null if none waits.
      */
     dequeue: (account: string): Attempt | null => {
       const [first] = lineUp([...waitingFor(account)])

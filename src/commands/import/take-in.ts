@@ -191,7 +191,7 @@ async function reserveTarget(
       await beginMove(sql, media, { mediaId: song.id, stationId, from: song.path, to }, async tx => {
         const isTaken =
           (await findStoredSongs(tx, stationId, [to])).size > 0 ||
-          (await isOfOtherStation(tx, media, to)) ||
+          (await hasSongAt(tx, media, to)) ||
           (await isMoving(tx, media, to))
         if (isTaken) throw new FileExistsError(to)
       })
@@ -212,8 +212,8 @@ async function reserveTarget(
   throw new FileExistsError(wanted)
 }
 
-/** Whether a song of any station with this storage has a path. */
-async function isOfOtherStation(tx: Tx, { locationId }: MediaStore, path: string): Promise<boolean> {
+/** Whether a song of any station with this storage has this path. */
+async function hasSongAt(tx: Tx, { locationId }: MediaStore, path: string): Promise<boolean> {
   if (locationId === null) return false
   const [song] = await tx`
     select from stations s join media m on m.station_id = s.id
