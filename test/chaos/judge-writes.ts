@@ -15,9 +15,9 @@ export function outcomeOfStatus(status: number): WriteOutcome {
 export interface Register {
   readonly stationId: number
   readonly name: string
-  /** Records a write after its response. */
-  readonly wrote: (value: string, outcome: WriteOutcome) => void
-  /** The store has lost data: any value may be stored until the next accepted write. */
+  /** Begins a write. The returned function records its outcome. */
+  readonly write: (value: string) => (outcome: WriteOutcome) => void
+  /** The store has lost data: any value may be stored until a write that began later is accepted. */
   readonly acceptAnyValue: () => void
   /** Checks the stored value. */
   readonly judge: (stored: string) => Violation[]
@@ -33,14 +33,20 @@ const unknownKept = 20
 export function openRegister(stationId: number, name: string, initial: string): Register {
   let accepted: string | null = initial
   let unknown: string[] = []
+  let losses = 0
   return {
     stationId,
     name,
-    wrote: (value, outcome) => {
-      if (outcome === 'accepted') accepted = value
-      if (outcome === 'unknown') unknown = [...unknown, value].slice(-unknownKept)
+    write: value => {
+      const lossesBefore = losses
+      return outcome => {
+        if (outcome === 'accepted' && losses === lossesBefore) accepted = value
+        // A value that was accepted during the loss may be lost.
+        else if (outcome !== 'refused') unknown = [...unknown, value].slice(-unknownKept)
+      }
     },
     acceptAnyValue: () => {
+      losses++
       accepted = null
     },
     judge: stored => {

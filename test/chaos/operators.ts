@@ -83,14 +83,16 @@ export function openOperators(options: OperatorOptions): Operators {
       const isBad = random() < 0.2
       const description = `${isBad ? 'bad' : 'text'} ${number}`
       const body = { description, ...(isBad ? { history_length: 'many' } : {}) }
+      const record = of(descriptions, station).write(description)
       const { status } = await ask('PUT', `/api/admin/station/${station.id}`, body)
-      of(descriptions, station).wrote(description, outcomeOfStatus(status))
+      record(outcomeOfStatus(status))
       if (status === 200) acceptedAtMs.set(`${station.id} ${description}`, performance.now())
     },
     reporter: async ({ random, station, ask }) => {
       const total = between(random, 0, 500)
+      const record = of(listeners, station).write(String(total))
       const { status } = await ask('PUT', `/api/station/${station.id}/listeners`, { total })
-      of(listeners, station).wrote(String(total), outcomeOfStatus(status))
+      record(outcomeOfStatus(status))
     },
     librarian: async ({ number, random, station, ask }) => {
       const isBad = random() < 0.2

@@ -19,8 +19,8 @@ test('the outcome of a write without a response or with a 5xx is unknown', () =>
 test('a register must contain the last accepted value', () => {
   const register = openRegister(1, 'description', 'first')
   expect(register.judge('first')).toEqual([])
-  register.wrote('second', 'accepted')
-  register.wrote('bad', 'refused')
+  register.write('second')('accepted')
+  register.write('bad')('refused')
   expect(register.judge('second')).toEqual([])
   expect(rules(register.judge('first'))).toEqual(['an accepted write is stored'])
   expect(rules(register.judge('bad'))).toEqual(['an accepted write is stored'])
@@ -28,11 +28,24 @@ test('a register must contain the last accepted value', () => {
 
 test('a write without a response may be stored or not, also late', () => {
   const register = openRegister(1, 'description', 'first')
-  register.wrote('second', 'unknown')
-  register.wrote('third', 'accepted')
+  register.write('second')('unknown')
+  register.write('third')('accepted')
   expect(register.judge('third')).toEqual([])
   expect(register.judge('second')).toEqual([])
   expect(rules(register.judge('first'))).toEqual(['an accepted write is stored'])
+})
+
+test('a write that began before the store lost data may be stored or not', () => {
+  const register = openRegister(1, 'listeners', '0')
+  const record = register.write('361')
+  register.acceptAnyValue()
+  expect(register.judge('205')).toEqual([])
+  record('accepted')
+  expect(register.judge('205')).toEqual([])
+  register.write('7')('accepted')
+  expect(register.judge('7')).toEqual([])
+  expect(register.judge('361')).toEqual([])
+  expect(rules(register.judge('205'))).toEqual(['an accepted write is stored'])
 })
 
 test('accepted records must be stored once; refused and removed ones must not', () => {
