@@ -1,7 +1,6 @@
 import type { Config } from '../src/config.ts'
 import type { PlayoutServices } from '../src/engine/services.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
-import type { Logger } from '../src/platform/runtime/log.ts'
 import { repeat } from '../src/platform/runtime/repeat.ts'
 import type { DescribeListener } from '../src/radio/listener-details.ts'
 import type { RetentionDays } from '../src/stores/db/retention.ts'
@@ -25,7 +24,7 @@ export interface Repair {
 }
 
 /** Work that each workers process repeats, beside others: it is idempotent, or takes a lease. */
-export type Task = (Loop | TimedTask) & {
+export type Task = (Loop | TimedRun | Retention) & {
   readonly name: string
   /** Set if the task makes up for what was lost when a process or store failed. */
   readonly repairs?: Repair
@@ -50,13 +49,22 @@ interface LoopWithEnd {
 }
 
 /** Runs at times of the clock. */
-interface TimedTask {
+interface Timed {
   /** A cron expression: seconds (optional), minutes, hours, days, months, days of the week; UTC. */
   readonly at: string
   /** Maximum random delay; a minute by default. */
   readonly jitterMs?: number
-  /** Returns the number of records it changed. */
-  readonly run: (sql: Sql, nowMs: number, days: RetentionDays, services: TaskServices) => Promise<number>
+}
+
+interface TimedRun extends Timed {
+  /** May return the number of records it changed. */
+  readonly run: (services: TaskServices, nowMs: number) => Promise<number | void>
+}
+
+/** Rows that get old. */
+interface Retention extends Timed {
+  /** Returns the number of rows it removed. */
+  readonly remove: (sql: Sql, nowMs: number, days: RetentionDays) => Promise<number>
 }
 
 /** Starts tasks. Stopping them waits for the runs in flight. */
@@ -74,12 +82,13 @@ function startLoop({ open, pauseMs, failure }: Loop, services: TaskServices) {
   return [repeat(run, { pauseMs, log: services.log, failure, onStopped: end })]
 }
 
-function startTimed({ name, at, jitterMs = 60_000, run }: TimedTask & Task, services: TaskServices) {
+function startTimed(task: (TimedRun | Retention) & Task, services: TaskServices) {
+  const { name, at, jitterMs = 60_000 } = task
   const { sql, config, log } = services
-  const runLogged = async () => logRecords(log, name, await run(sql, engineTimeMs(), config, services))
-  return [repeat(runLogged, { at, jitterMs, log, failure: `${name} failed` })]
-}
-
-function logRecords(log: Logger, name: string, records: number): void {
-  if (records > 0) log.info({ records }, name)
+  const run = async () => {
+    const nowMs = engineTimeMs()
+    const records = await ('remove' in task ? task.remove(sql, nowMs, config) : task.run(services, nowMs))
+    if (records) log.info({ records }, name)
+  }
+  return [repeat(run, { at, jitterMs, log, failure: `${name} failed` })]
 }

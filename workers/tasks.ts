@@ -156,7 +156,7 @@ export const tasks: readonly Task[] = [
     name: 'rows of deleted stations',
     at: '*/5 * * * * *',
     jitterMs: second,
-    run: (_sql, _nowMs, _days, services) => removeDeletedStations(services),
+    run: removeDeletedStations,
     repairs: {
       when: 'rows are left of a station that was deleted',
       within: '6 seconds, then batch by batch',
@@ -167,7 +167,7 @@ export const tasks: readonly Task[] = [
     name: 'deliveries of deleted web hooks',
     at: '*/5 * * * * *',
     jitterMs: second,
-    run: removeOrphanDeliveries,
+    remove: removeOrphanDeliveries,
     repairs: {
       when: 'deliveries are left of a web hook that was deleted',
       within: '6 seconds, then batch by batch',
@@ -226,18 +226,23 @@ export const tasks: readonly Task[] = [
       signal =>
         updateDiskAlerts(sql, config.DATA_DIR, signal)
   },
-  { name: 'web hook alerts', at: '*/10 * * * * *', jitterMs: second, run: raiseFailureAlerts },
+  {
+    name: 'web hook alerts',
+    at: '*/10 * * * * *',
+    jitterMs: second,
+    run: ({ sql }) => raiseFailureAlerts(sql)
+  },
   {
     name: 'silence alerts',
     at: '*/10 * * * * *',
     jitterMs: second,
-    run: (sql, nowMs) => raiseSilenceAlerts(sql, nowMs, process.uptime() * 1_000, silenceRotation)
+    run: ({ sql }, nowMs) => raiseSilenceAlerts(sql, nowMs, process.uptime() * 1_000, silenceRotation)
   },
   {
     name: 'unknown time zones',
     at: '*/10 * * * * *',
     jitterMs: second,
-    run: (_sql, _nowMs, _days, services) => noteUnknownZones(services)
+    run: noteUnknownZones
   },
 
   // What gets old
@@ -245,31 +250,36 @@ export const tasks: readonly Task[] = [
     name: 'expired requests',
     at: '* * * * *',
     jitterMs: 20 * second,
-    run: (_sql, nowMs, _days, services) => expireRequests(services, nowMs)
+    run: expireRequests
   },
-  { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20 * second, run: removeRequestAddresses },
-  { name: 'playout command retention', at: '* * * * *', jitterMs: 20 * second, run: removeOldCommands },
-  { name: 'listener salt retention', at: '3 * * * *', run: removeOldSalts },
-  { name: 'cover lookup retention', at: '7 * * * *', run: removeOldCoverLookups },
-  { name: 'listener series retention', at: '11 * * * *', run: removeOldListenerMinutes },
-  { name: 'broadcast retention', at: '13 * * * *', run: removeOldBroadcasts },
-  { name: 'queue retention', at: '17 * * * *', run: removeOldQueueRows },
-  { name: 'history retention', at: '19 * * * *', run: removeOldPlays },
-  { name: 'notification retention', at: '23 * * * *', run: removeOldNotifications },
-  { name: 'audit retention', at: '29 * * * *', run: removeOldAudit },
-  { name: 'request retention', at: '37 * * * *', run: removeOldRequests },
-  { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteMedia },
-  { name: 'session retention', at: '43 * * * *', run: removeOldSessions },
-  { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
-  { name: 'invitation retention', at: '47 * * * *', run: removeOldInvitations },
-  { name: 'play reason retention', at: '47 * * * *', run: removeOldPlayReasons },
+  {
+    name: 'addresses of past requests',
+    at: '* * * * *',
+    jitterMs: 20 * second,
+    remove: removeRequestAddresses
+  },
+  { name: 'playout command retention', at: '* * * * *', jitterMs: 20 * second, remove: removeOldCommands },
+  { name: 'listener salt retention', at: '3 * * * *', remove: removeOldSalts },
+  { name: 'cover lookup retention', at: '7 * * * *', remove: removeOldCoverLookups },
+  { name: 'listener series retention', at: '11 * * * *', remove: removeOldListenerMinutes },
+  { name: 'broadcast retention', at: '13 * * * *', remove: removeOldBroadcasts },
+  { name: 'queue retention', at: '17 * * * *', remove: removeOldQueueRows },
+  { name: 'history retention', at: '19 * * * *', remove: removeOldPlays },
+  { name: 'notification retention', at: '23 * * * *', remove: removeOldNotifications },
+  { name: 'audit retention', at: '29 * * * *', remove: removeOldAudit },
+  { name: 'request retention', at: '37 * * * *', remove: removeOldRequests },
+  { name: 'rows of removed remote playlists', at: '41 * * * *', remove: removeUnusedRemoteMedia },
+  { name: 'session retention', at: '43 * * * *', remove: removeOldSessions },
+  { name: 'rows of removed polls', at: '43 * * * *', remove: deleteOrphanedPollAlerts },
+  { name: 'invitation retention', at: '47 * * * *', remove: removeOldInvitations },
+  { name: 'play reason retention', at: '47 * * * *', remove: removeOldPlayReasons },
   {
     name: 'expired station tombstones',
     at: '47 * * * *',
-    run: (_sql, _nowMs, _days, services) => removeOldTombstones(services)
+    run: removeOldTombstones
   },
-  { name: 'web hook retention', at: '53 * * * *', run: removeOldDeliveries },
-  { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
-  { name: 'unused artwork', at: '31 3 * * *', run: removeUnusedArtwork },
-  { name: 'listener session retention', at: '33 4 * * *', run: removeOldListenerSessions }
+  { name: 'web hook retention', at: '53 * * * *', remove: removeOldDeliveries },
+  { name: 'rows of stopped processes', at: '53 * * * *', remove: removeOldProcesses },
+  { name: 'unused artwork', at: '31 3 * * *', remove: removeUnusedArtwork },
+  { name: 'listener session retention', at: '33 4 * * *', remove: removeOldListenerSessions }
 ]

@@ -71,7 +71,7 @@ export function startWebhooks(
     async () => {
       if (parts.leases.size > 0) await extendLeases(sql, parts.leases, engineTimeMs())
     },
-    { pauseMs: extendLeasesMs, log, failure: 'web hook relay failed' }
+    { pauseMs: extendLeasesMs, log, failure: 'extending leases of web hooks failed' }
   )
 
   return {

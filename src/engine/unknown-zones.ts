@@ -5,12 +5,12 @@ const maxStations = 500
 
 /**
  * Notes the stations whose time zone this Node does not know, and which it therefore reads as UTC: the zone may have
- * been written by a release or a Node with other time zone data. Returns 0, because it changes no record.
+ * been written by a release or a Node with other time zone data.
  */
 export async function noteUnknownZones({
   sql,
   stationFaults
-}: Pick<PlayoutServices, 'sql' | 'stationFaults'>): Promise<number> {
+}: Pick<PlayoutServices, 'sql' | 'stationFaults'>): Promise<void> {
   const names = await sql<{ timezone: string }[]>`
     select timezone from stations where deleted_at is null group by timezone`
   const unknown = names.map(({ timezone }) => timezone).filter(name => findZone(name) === null)
@@ -22,5 +22,4 @@ export async function noteUnknownZones({
     if (!noted.has(id)) stationFaults.clear('time_zone', id)
   for (const { id, timezone } of stations)
     stationFaults.note('time_zone', id, new Error(`unknown time zone ${JSON.stringify(timezone)}`))
-  return 0
 }

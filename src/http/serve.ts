@@ -72,7 +72,7 @@ interface Target<R extends Route> {
 
 /**
  * Handles every HTTP request that no earlier handler of `app` takes, in stages, each of which may end it with an error:
- * find the route (404, 405), read the head, admit the caller (403), receive the body (415, 413, 400), handle.
+ * find the route (404, 405), read the head, admit the caller (403), receive the body (415, 413, 408, 400), handle.
  */
 export function serveRoutes<R extends Route>(
   app: TemplatedApp,

@@ -74,7 +74,7 @@ async function expectStale({ baseUrl }: Stage) {
 async function expectBodyTimeout(path: string, { baseUrl }: Stage) {
   const head = `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"a":"`
   const response = await sendRaw(baseUrl, head, { drips: true, deadlineMs: 15_000 })
-  expect(response.status).toBe(400)
+  expect(response.status).toBe(408)
   expect(response.tookMs).toBeGreaterThan(5_000)
   expect(response.tookMs).toBeLessThan(9_000)
 }
