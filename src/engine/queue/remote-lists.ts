@@ -2,7 +2,6 @@ import type { BlockList } from 'node:net'
 
 import { parseRemoteList, type RemoteList } from '../../model/songs/remote-list.ts'
 import type { ImportedSong } from '../../model/songs/song.ts'
-import { isolate } from '../../platform/isolation/for-each-station.ts'
 import { checkUrl } from '../../platform/outbound/guard.ts'
 import { FetchFault, guardedFetch } from '../../platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../platform/outbound/networks.ts'
@@ -72,7 +71,7 @@ export async function refreshRemoteLists(
       const fetchAndKeep = async () =>
         refresh(services, list, await fetchList(list.url, allowed, signal), clock())
       // If a store is away, the list is fetched again when its lease expires.
-      await isolate(services, 'remote_lists', list.stationId, fetchAndKeep, { signal, part: list.id })
+      await services.stationFaults.isolate('remote_lists', list.stationId, fetchAndKeep, { signal, part: list.id })
       fetched++
     }
   }

@@ -1,12 +1,11 @@
 import { forEachConcurrently } from '../runtime/concurrency.ts'
-import { ApiError } from '../runtime/errors.ts'
 import { isStoreAway } from '../runtime/store-errors.ts'
 import type { StationFaults, StationTask } from './station-faults.ts'
 
 /*
- * Every loop over stations uses these functions, so that a station that fails (a value in its rows that nobody
- * expected, for instance) affects no other one. An error that concerns all stations, because a store is away, still
- * ends the loop.
+ * Every loop over stations uses these functions, or `isolate` of `StationFaults`, so that a station that fails (a value in
+ * its rows that nobody expected, for instance) affects no other one. An error that concerns all stations, because a store
+ * is away, still ends the loop.
  */
 
 interface Isolation {
@@ -26,44 +25,20 @@ interface LoopOptions {
  * store is away.
  */
 export async function forEachStation<Item extends { readonly stationId: number }>(
-  isolation: Isolation,
+  { stationFaults }: Isolation,
   task: StationTask,
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
   { concurrency = 4, signal }: LoopOptions = {}
 ): Promise<number> {
-  const paused = new Set(isolation.stationFaults.pausedIds(task))
+  const paused = new Set(stationFaults.pausedIds(task))
   const tried = items.filter(({ stationId }) => !paused.has(stationId))
   let succeeded = 0
   const run = async (item: Item) => {
-    if (await isolate(isolation, task, item.stationId, () => work(item), { signal })) succeeded++
+    if (await stationFaults.isolate(task, item.stationId, () => work(item), { signal })) succeeded++
   }
   await forEachConcurrently(tried, concurrency, run, signal)
   return succeeded
-}
-
-/**
- * Runs `work` for one station, and returns whether it succeeded. Notes what it throws. Rejects if a store is away, and
- * with what `work` throws once `signal` is aborted. `part`: see `StationFaults`.
- */
-export async function isolate(
-  { stationFaults }: Isolation,
-  task: StationTask,
-  stationId: number,
-  work: () => Promise<unknown>,
-  { signal, part }: { readonly signal?: AbortSignal | undefined; readonly part?: number } = {}
-): Promise<boolean> {
-  try {
-    await work()
-    stationFaults.clear(task, stationId, part)
-    return true
-  } catch (error) {
-    if (signal?.aborted || isStoreAway(error)) throw error
-    // It was deleted meanwhile.
-    if (error instanceof ApiError && error.kind === 'not-found') stationFaults.clear(task, stationId, part)
-    else stationFaults.note(task, stationId, error, part)
-    return false
-  }
 }
 
 /**
@@ -72,12 +47,11 @@ export async function isolate(
  * the groups.
  */
 export async function forStationsTogether<Result>(
-  isolation: Isolation,
+  { stationFaults }: Isolation,
   task: StationTask,
   stationIds: readonly number[],
   work: (stationIds: readonly number[]) => Promise<Result>
 ): Promise<Result[]> {
-  const { stationFaults } = isolation
   const failing = new Set(stationFaults.failingIds(task))
   const run = async (ids: readonly number[]): Promise<Result[]> => {
     const [first, ...others] = ids

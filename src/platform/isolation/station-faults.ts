@@ -1,6 +1,7 @@
 import { failingStations, stationFailures } from '../metrics/stations.ts'
+import { ApiError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
-import { describeError } from '../runtime/store-errors.ts'
+import { describeError, isStoreAway } from '../runtime/store-errors.ts'
 
 /** Work that is done for each station, and what an operator reads if it fails for one of them. */
 export const stationTasks = {
@@ -42,6 +43,16 @@ export interface LastingFault {
 
 /** What fails for single stations in this process. */
 export interface StationFaults {
+  /**
+   * Runs `work` for one station, and returns whether it succeeded. Notes what it throws. Rejects if a store is away, and
+   * with what `work` throws once `signal` is aborted. `part`: see `note`.
+   */
+  readonly isolate: (
+    task: StationTask,
+    stationId: number,
+    work: () => Promise<unknown>,
+    options?: { readonly signal?: AbortSignal | undefined; readonly part?: number }
+  ) => Promise<boolean>
   /** Counts and logs that work for a station failed. `part`: the id of what it was for, if the station has several. */
   readonly note: (task: StationTask, stationId: number, error: unknown, part?: number) => void
   /** Notes that the work has succeeded. */
@@ -107,34 +118,51 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
     return ++lines <= linesPerPeriod
   }
 
+  function note(task: StationTask, stationId: number, error: unknown, part = 0): void {
+    const nowMs = clock()
+    const entry = find(task, stationId, part)
+    if (entry.failures === 0) entry.sinceMs = nowMs
+    entry.failures++
+    entry.lastMs = nowMs
+    entry.reason = describeError(error)
+    stationFailures.inc({ task })
+    if (nowMs - entry.failureLoggedMs < logIntervalMs) return
+    entry.failureLoggedMs = nowMs
+    const { failures } = entry
+    if (mayLog(nowMs))
+      log.error(
+        { err: error, station: stationId, task, failures },
+        'work for a station failed; the others go on'
+      )
+  }
+
+  function clear(task: StationTask, stationId: number, part = 0): void {
+    const entry = entries.get(`${task} ${stationId} ${part}`)
+    if (entry === undefined || entry.failures === 0) return
+    const nowMs = clock()
+    const { failures } = entry
+    entry.failures = 0
+    if (nowMs - entry.successLoggedMs < logIntervalMs) return
+    entry.successLoggedMs = nowMs
+    if (mayLog(nowMs)) log.info({ station: stationId, task, failures }, 'work for a station succeeds again')
+  }
+
   return {
-    note: (task, stationId, error, part = 0) => {
-      const nowMs = clock()
-      const entry = find(task, stationId, part)
-      if (entry.failures === 0) entry.sinceMs = nowMs
-      entry.failures++
-      entry.lastMs = nowMs
-      entry.reason = describeError(error)
-      stationFailures.inc({ task })
-      if (nowMs - entry.failureLoggedMs < logIntervalMs) return
-      entry.failureLoggedMs = nowMs
-      const { failures } = entry
-      if (mayLog(nowMs))
-        log.error(
-          { err: error, station: stationId, task, failures },
-          'work for a station failed; the others go on'
-        )
+    isolate: async (task, stationId, work, { signal, part } = {}) => {
+      try {
+        await work()
+        clear(task, stationId, part)
+        return true
+      } catch (error) {
+        if (signal?.aborted || isStoreAway(error)) throw error
+        // It was deleted meanwhile.
+        if (error instanceof ApiError && error.kind === 'not-found') clear(task, stationId, part)
+        else note(task, stationId, error, part)
+        return false
+      }
     },
-    clear: (task, stationId, part = 0) => {
-      const entry = entries.get(`${task} ${stationId} ${part}`)
-      if (entry === undefined || entry.failures === 0) return
-      const nowMs = clock()
-      const { failures } = entry
-      entry.failures = 0
-      if (nowMs - entry.successLoggedMs < logIntervalMs) return
-      entry.successLoggedMs = nowMs
-      if (mayLog(nowMs)) log.info({ station: stationId, task, failures }, 'work for a station succeeds again')
-    },
+    note,
+    clear,
     pausedIds: task => {
       const nowMs = clock()
       return failing().flatMap(({ task: of, stationId, failures, lastMs }) =>

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 
 import type { PlayoutServices } from '../../engine/services.ts'
-import { forStationsTogether, isolate } from '../../platform/isolation/for-each-station.ts'
+import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
 import { pollDuration, polls as counts, pollsInFlight } from '../../platform/metrics/polls.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
@@ -53,7 +53,8 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
       pollDuration.observe((performance.now() - startedAtMs) / 1_000)
     }
     try {
-      const isStored = await isolate(services, 'polls', poll.stationId, pollOnce, { signal, part: poll.id })
+      const options = { signal, part: poll.id }
+      const isStored = await services.stationFaults.isolate('polls', poll.stationId, pollOnce, options)
       if (!isStored) counts.not_stored++
     } catch (error) {
       counts.not_stored++

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Renderer } from '../../model/station/renderer.ts'
-import { isolate } from '../../platform/isolation/for-each-station.ts'
 import type { StationFaults } from '../../platform/isolation/station-faults.ts'
 import { attemptDuration, attempts } from '../../platform/metrics/webhooks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
@@ -74,7 +73,7 @@ export async function deliverDue(
     nextCheckMs = hook ? engineTimeMs() : null
   }
   try {
-    await isolate(deps, 'webhooks', stationId, deliver, { signal: deps.signal, part: webhookId })
+    await deps.stationFaults.isolate('webhooks', stationId, deliver, { signal: deps.signal, part: webhookId })
     return nextCheckMs
   } finally {
     leases.delete(holder)
