@@ -3,8 +3,10 @@ import { Cluster, type Redis } from 'ioredis'
 import { type Config, shownSettings } from './config.ts'
 import { openIdentityCache } from './engine/listeners/identity-cache.ts'
 import { openLibraryCache } from './engine/queue/libraries.ts'
+import { publishStation } from './engine/repair-states.ts'
 import type { PlayoutServices } from './engine/services.ts'
 import { startStationAlerts } from './engine/station-alerts.ts'
+import type { StationState } from './model/station/state.ts'
 import { openStationFaults } from './platform/isolation/station-faults.ts'
 import { addPool } from './platform/metrics/postgres.ts'
 import { openReleasers } from './platform/process/service.ts'
@@ -26,7 +28,7 @@ import { openQueryObserver } from './stores/db/connections/query-observer.ts'
 import { migrateDatabase } from './stores/db/migrate.ts'
 import { registerProcess } from './stores/db/processes.ts'
 import { openSql, type Sql } from './stores/db/sql.ts'
-import { openDeliverQueue } from './stores/jobs/queues.ts'
+import { enqueueDeliveries, openDeliverQueue } from './stores/jobs/queues.ts'
 import { openScheduledPlays } from './stores/jobs/scheduled-plays.ts'
 import { checkRedis } from './stores/redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from './stores/redis/connection.ts'
@@ -34,6 +36,7 @@ import { measureCommands } from './stores/redis/measure-commands.ts'
 import { probeWrites } from './stores/redis/shard-commands.ts'
 import { ownSchema, readableSchemas } from './stores/redis/state-schema.ts'
 import { watchWrites } from './stores/redis/write-health.ts'
+import { openOutbox } from './webhooks/outbox.ts'
 import { triggersFor } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
@@ -102,17 +105,20 @@ export async function openServices(
     const lasting = () => (writes.isRefusing() ? [] : stationFaults.lasting())
     const alerts = startStationAlerts(sql, { lasting }, log)
     opened.defer('station alerts', () => alerts.stop())
+    const publications = openCoalescer<number, StationState | null>()
     const services: PlayoutServices = {
       sql,
       redis,
       scheduledPlays: openScheduledPlays(redis),
       deliveries,
+      dispatchDeliveries: webhookIds => enqueueDeliveries(deliveries, webhookIds, log),
       processes,
       libraries: openLibraryCache(),
       identities: openIdentityCache(),
-      publications: openCoalescer(),
+      publishNewest: stationId =>
+        publications.run(stationId, () => publishStation(services, stationId)),
       allStations: openCoalescer(),
-      triggersFor,
+      outbox: openOutbox(triggersFor),
       stationFaults,
       log
     }

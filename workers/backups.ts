@@ -1,9 +1,8 @@
 import type { Config } from '../src/config.ts'
 import { findBackupStorageProblem } from '../src/library/storage/backup-storage.ts'
 import { backupAge } from '../src/platform/metrics/alerts.ts'
-import { openCronTimes } from '../src/platform/runtime/cron-times.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
-import { repeat } from '../src/platform/runtime/repeat.ts'
+import { openCronTimes, repeat } from '../src/platform/runtime/repeat.ts'
 import { readBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
 import { runScheduledBackup, type ScheduledBackupDeps } from '../src/upkeep/archives/scheduled-backup.ts'
 

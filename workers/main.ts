@@ -1,4 +1,5 @@
 import { parseConfig } from '../src/config.ts'
+import { startAdvances } from '../src/engine/due-advances.ts'
 import { measureJobs } from '../src/engine/job-status.ts'
 import { openStorageLocation } from '../src/library/uploads/media-store.ts'
 import { warnOfMistypedVariables } from '../src/mistyped-variables.ts'
@@ -13,7 +14,6 @@ import { openServices } from '../src/services.ts'
 import { openDatabaseSecrets } from '../src/stores/secrets/secrets-key.ts'
 import { forgetSchedule } from '../src/upkeep/archives/missing-backup.ts'
 import { measureBacklog } from '../src/webhooks/deliveries/backlog.ts'
-import { startAdvanceWorker } from './advance.ts'
 import { startBackups } from './backups.ts'
 import { startTasks } from './task.ts'
 import { tasks } from './tasks.ts'
@@ -55,9 +55,8 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
   else await forgetSchedule(services.sql)
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   stopLater('web hooks', webhooks)
-  const { deliverNow } = webhooks
-  const advances = startAdvanceWorker({ ...services, deliverNow }, services.slowLog)
-  opened.defer('advance worker', () => advances.close())
+  const { dispatchDeliveries } = webhooks
+  stopLater('advance worker', startAdvances({ ...services, dispatchDeliveries }, services.slowLog))
   await services.markReady()
   reportReady(log)
 })

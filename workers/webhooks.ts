@@ -5,7 +5,7 @@ import * as v from 'valibot'
 
 import type { Config } from '../src/config.ts'
 import type { PlayoutServices } from '../src/engine/services.ts'
-import { writeStatusEvents } from '../src/engine/triggers.ts'
+import { writeStatusEvents } from '../src/engine/status-events.ts'
 import { openRenderer } from '../src/model/station/renderer.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
@@ -35,7 +35,7 @@ export async function enqueueDueDeliveries(services: PlayoutServices): Promise<v
   await scheduleDue(deliveries, await readDueHooks(sql, nowMs, maxDueHooks))
 }
 
-/** Delivers to web hooks, by `deliverNow` and by jobs. */
+/** Delivers to web hooks: at once what this process has committed, by jobs what others have. */
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
@@ -74,16 +74,20 @@ export function startWebhooks(
     { pauseMs: extendLeasesMs, log, failure: 'extending leases of web hooks failed' }
   )
 
+  /** Returns false if it cannot. */
+  function deliverNow(webhookId: number): boolean {
+    if (isStopping || inFlight.size >= concurrency) return false
+    const delivery = deliverTo(webhookId)
+      .catch(onFailed)
+      .finally(() => inFlight.delete(delivery))
+    inFlight.add(delivery)
+    return true
+  }
+
   return {
-    /** See `PlayoutServices`. */
-    deliverNow: (webhookId: number) => {
-      if (isStopping || inFlight.size >= concurrency) return false
-      const delivery = deliverTo(webhookId)
-        .catch(onFailed)
-        .finally(() => inFlight.delete(delivery))
-      inFlight.add(delivery)
-      return true
-    },
+    /** As in `PlayoutServices`, but delivers in this process, without a job, where it can. */
+    dispatchDeliveries: (webhookIds: readonly number[]) =>
+      services.dispatchDeliveries(webhookIds.filter(webhookId => !deliverNow(webhookId))),
     stop: async () => {
       isStopping = true
       const timer = setTimeout(() => ending.abort(new Error('the process stops')), graceMs)

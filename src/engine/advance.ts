@@ -1,11 +1,30 @@
+import type { Library } from '../model/autodj/library.ts'
+import { findPlannedStart, planQueue, type QueuePlan } from '../model/autodj/queue-planner.ts'
 import { advances } from '../platform/metrics/engine.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
-import { changeStation, type StationChange } from './change-station.ts'
+import type { Fragment, Tx } from '../stores/db/sql.ts'
+import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
+import { type BatchResult, changeStation, changeStations, type StationChange } from './change-station.ts'
+import {
+  endPlays,
+  goSilent,
+  markStart,
+  openHistoryRows,
+  type PlayEnd,
+  type QueueStart
+} from './plays/plays.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
-import { readForQueue, readForQueues, readQueueContext, type QueueReads } from './queue-context.ts'
+import {
+  type QueueContext,
+  type QueueReads,
+  readForQueue,
+  readForQueues,
+  readQueueContext
+} from './queue-context.ts'
+import { hasCachedLibrary, isLibraryCurrent } from './queue/libraries.ts'
+import { endPass, statementsOfPlans } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
-import { planStep, statementsOfSteps, stepWithoutPlanning } from './step.ts'
 
 /** `skip`: an operator ends the play. `wake`: a silent station may have something to play. */
 export type AdvanceCause = 'due' | 'skip' | 'wake'
@@ -29,11 +48,7 @@ export interface AdvanceResult {
   readonly earlyByMs: number
 }
 
-/** If a play ended longer ago, the next one starts now. Songs that were not heard are not replayed. */
-const catchUpMs = 5_000
-
-/** A play may be ended this much before its time, since clocks differ. */
-const toleranceMs = 20
+const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earlyByMs: 0 })
 
 /** Ends a play and starts the next one. Idempotent: a concurrent or repeated call is a no-op. */
 export async function advance(
@@ -45,20 +60,13 @@ export async function advance(
       reads: tx => readForQueues(tx, [stationId], services.libraries),
       change: (change, reads) => advancePlay(change, request, reads.get(stationId))
     })
-    countAdvance(request.cause, result)
+    advances.inc({ cause: request.cause, outcome: result.outcome })
     return result
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
     throw error
   }
 }
-
-/** Adds an advance to the metrics. */
-export function countAdvance(cause: AdvanceCause, { outcome }: AdvanceResult): void {
-  advances.inc({ cause, outcome })
-}
-
-const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earlyByMs: 0 })
 
 /** Does what `advance` does, as part of a change. `reads` were sent with the lock. */
 export async function advancePlay(
@@ -78,10 +86,72 @@ export async function advancePlay(
 }
 
 /**
+ * Ends due plays of different stations, like `advance`, in one transaction. Stations that would delay or fail
+ * the others are unchanged and have no result: those that are locked, wait for the report of a playout, need
+ * a library that has to be read, or cannot be planned.
+ */
+export async function advanceBatch(
+  services: PlayoutServices,
+  plays: readonly Pick<ScheduledPlay, 'stationId' | 'shId'>[]
+): Promise<BatchResult<AdvanceResult>> {
+  const shIdOf = new Map(plays.map(({ stationId, shId }) => [stationId, shId]))
+  const batch = await changeStations(services, [...shIdOf.keys()], {
+    reads: (tx, stationIds) => readForQueues(tx, stationIds, services.libraries),
+    change: async (changes, reads) => {
+      const planned = await Promise.all(
+        changes.map(change => {
+          const { id } = change.station
+          return planAdvance(change, shIdOf.get(id) ?? 0, reads.get(id))
+        })
+      )
+      const steps = planned.flatMap(each => each?.step ?? [])
+      changes[0]?.send(statementsOfSteps(changes[0].tx, steps))
+      return new Map(planned.flatMap(each => (each ? [[each.stationId, each.result]] : [])))
+    }
+  })
+  for (const { outcome } of batch.results.values()) advances.inc({ cause: 'due', outcome })
+  return batch
+}
+
+interface PlannedAdvance {
+  readonly stationId: number
+  readonly result: AdvanceResult
+  readonly step: Step | null
+}
+
+/** Plans the end of a due play. Null: the station has to advance alone. */
+async function planAdvance(
+  change: StationChange,
+  endedShId: number,
+  reads: QueueReads | undefined
+): Promise<PlannedAdvance | null> {
+  const { station, services } = change
+  const stationId = station.id
+  const startMs = decideStart(change, { endedShId, cause: 'due' })
+  if (typeof startMs !== 'number') return { stationId, result: startMs, step: null }
+  if (!station.isClocked || !reads) return null
+  try {
+    const asPlanned = stepWithoutPlanning(change, reads, startMs)
+    if (!asPlanned && !isLibraryCurrent(services.libraries, reads.autodj)) return null
+    const step = asPlanned ?? planStep(change, await readQueueContext(change, reads), startMs)
+    return { stationId, result: outcomeOnly(step ? 'advanced' : 'silent'), step }
+  } catch {
+    // It advances alone, and fails there without affecting the others.
+    return null
+  }
+}
+
+/** If a play ended longer ago, the next one starts now. Songs that were not heard are not replayed. */
+const catchUpMs = 5_000
+
+/** A play may be ended this much before its time, since clocks differ. */
+const toleranceMs = 20
+
+/**
  * Decides when the play ends and the next one starts (Unix milliseconds). Returns a result if it does not end
  * now.
  */
-export function decideStart(
+function decideStart(
   { station, play, isPulledBack, happenedAt }: StationChange,
   { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>
 ): number | AdvanceResult {
@@ -105,4 +175,103 @@ async function endReported(change: StationChange, reads?: QueueReads): Promise<A
   const outcome = await endUnreported(change, play, queue, autodj.overlapMs)
   await refillQueue(change, { isLibraryChanged: false })
   return outcome === 'ended' ? 'advanced' : 'postponed'
+}
+
+/** What is written when a play of the AutoDJ ends and the next one starts. */
+interface Step {
+  readonly stationId: number
+  /** The play that ends; null: the station was silent. */
+  readonly end: PlayEnd | null
+  /** The play that starts; null: the station becomes silent. */
+  readonly start: QueueStart | null
+  /** The plan of the queue, and the library that it was made from; null: the queue keeps its plan. */
+  readonly planned: { readonly plan: QueuePlan; readonly library: Library } | null
+}
+
+/** Equals no version of a library, so that `refillQueues` plans the queue again. */
+const neverFilled = -1
+
+/**
+ * Builds the step that starts the first queued row as it was planned, if the library of the station is not cached and
+ * the row can start without it. The queue must have been planned for the current library; `refillQueues` refills it
+ * later. Null: the queue must be planned.
+ */
+function stepWithoutPlanning(
+  change: StationChange,
+  { autodj, queue }: QueueReads,
+  startMs: number
+): Step | null {
+  const { services, station, play, isPulledBack } = change
+  const isFilled = autodj.filledVersion === autodj.libraryVersion
+  if (!play || !isFilled || isPulledBack || hasCachedLibrary(services.libraries, station.id)) return null
+  const planned = findPlannedStart(queue, startMs, autodj.overlapMs)
+  if (!planned) return null
+  const times = { atMs: startMs, dueAtMs: Math.round(planned.endsAtMs) }
+  return {
+    stationId: station.id,
+    end: { shId: play.id, atMs: startMs },
+    start: markStart(change, planned.row, times, { filled_version: neverFilled }),
+    planned: null
+  }
+}
+
+/**
+ * Plans the step of a station at `startMs`, and marks what it changes. Returns null if the station was silent
+ * and remains so.
+ */
+function planStep(
+  change: StationChange,
+  { autodj, queue, library }: QueueContext,
+  startMs: number
+): Step | null {
+  const { station, play } = change
+  const plan = planQueue({
+    library,
+    running: {
+      startedAtMs: play?.startedAtMs ?? startMs,
+      endsAtMs: startMs,
+      playlistId: null,
+      isInterrupt: true
+    },
+    nowMs: startMs,
+    queue,
+    queueLength: autodj.queueLength + 1,
+    rejected: new Set(),
+    nextSeq: autodj.nextSeq
+  })
+  const { first, wakeAtMs } = plan
+  const wake = { wake_at_ms: wakeAtMs, wake_version: autodj.libraryVersion }
+  if (!first && !play) {
+    // The change is not shown.
+    change.mark([], wake)
+    return null
+  }
+  const written = { stationId: station.id, planned: { plan, library } }
+  const endAt = (atMs: number): PlayEnd | null => play && { shId: play.id, atMs }
+  if (!first) {
+    goSilent(change, wake)
+    return { ...written, end: endAt(Math.min(startMs, play?.dueAtMs ?? startMs)), start: null }
+  }
+  const seq = first.seq ?? queue.find(({ id }) => id === first.id)?.seq
+  if (seq === undefined) throw new Error(`station ${station.id}: the plan begins with an unknown row`)
+  const times = { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) }
+  const filled = { next_seq: autodj.nextSeq + plan.insert.length, filled_version: autodj.libraryVersion }
+  return { ...written, end: endAt(startMs), start: markStart(change, { ...first, seq }, times, filled) }
+}
+
+/** The statements that write steps of different stations, in this order. */
+function statementsOfSteps(tx: Tx, steps: readonly Step[]): Fragment[] {
+  const ends = steps.flatMap(({ end }) => end ?? [])
+  const starts = steps.flatMap(({ start }) => start ?? [])
+  return [
+    ...statementsOfPlans(
+      tx,
+      steps.flatMap(({ stationId, planned }) => (planned ? [{ stationId, plan: planned.plan }] : []))
+    ),
+    ...(starts.length > 0 ? [openHistoryRows(tx, starts, ends)] : []),
+    ...(starts.length === 0 && ends.length > 0 ? [endPlays(tx, ends)] : []),
+    ...steps.flatMap(({ planned }) =>
+      planned?.plan.first ? endPass(tx, planned.library, planned.plan.first) : []
+    )
+  ]
 }

@@ -1,7 +1,7 @@
 import { forStationsTogether } from '../platform/isolation/for-each-station.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import type { Sql, Tx } from '../stores/db/sql.ts'
-import { repairStates } from './publish.ts'
+import { repairStates } from './repair-states.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** The setting that counts shared facts. */

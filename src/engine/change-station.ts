@@ -1,27 +1,27 @@
-import type postgres from 'postgres'
-
 import type { Revisions, StationSnapshot } from '../model/station/state.ts'
+import { mayFireTriggers } from '../model/station/triggers.ts'
 import { changeDuration } from '../platform/metrics/engine.ts'
 import { engineTime } from '../platform/runtime/engine-time.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { tracedWithin } from '../platform/tracing/tracing.ts'
 import { beginForFreeStations, beginForStation } from '../stores/db/begin-for-station.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
-import type { Tx } from '../stores/db/sql.ts'
-import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
-import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
-import type { ShownChange } from './publish.ts'
-import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
+import type { Fragment, Tx } from '../stores/db/sql.ts'
+import { type CommittedChanges, publishCommitted, type ShownChange } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
-import { type StationColumns, writeStations } from './station-columns.ts'
 import {
   lockFreeStations,
   lockStations,
+  maxClockErrorMs,
+  mayHaveFuturePlays,
+  pullBackFuturePlays,
   readStations,
+  type StationColumns,
   type StationFacts,
-  type StationOnAir
+  type StationOnAir,
+  triggerValues,
+  writeStations
 } from './station-facts.ts'
-import { mayFireTriggers, detectEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
 type StatePart = keyof Revisions
@@ -35,7 +35,7 @@ export interface StationChange extends StationOnAir {
   /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
   readonly mark: (parts: readonly StatePart[], columns?: StationColumns) => void
   /** Sends statements in order without awaiting them. If one fails, the change is rolled back. */
-  readonly send: (statements: readonly PendingStatement[]) => void
+  readonly send: (statements: readonly Fragment[]) => void
   /** Calls `work`, which must not throw, once the change is committed. */
   readonly afterCommit: (work: () => void) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
@@ -43,9 +43,6 @@ export interface StationChange extends StationOnAir {
   /** Converts a time of this process's clock: neither after now nor before pulled-back plays. */
   readonly momentOf: (atMs: number) => number
 }
-
-/** A statement that is not sent yet. */
-export type PendingStatement = postgres.PendingQuery<postgres.Row[]>
 
 export interface ChangeOptions {
   /** The caller does not wait until the change is published. */
@@ -257,7 +254,7 @@ function openChange(
 }
 
 /** If a statement fails, its transaction rejects with the error. */
-function send(statements: readonly PendingStatement[]): void {
+function send(statements: readonly Fragment[]): void {
   for (const statement of statements) void statement.execute()
 }
 
@@ -285,20 +282,14 @@ async function writeChanges(
   const committed = { shown: snapshots.then(read => withSnapshots(shown, read)), afterCommit }
   // A transaction that fails has its own error.
   committed.shown.catch(() => {})
-  const hooked = shown.filter(({ change, parts }) => mayFireTriggers(change.station, parts))
-  if (hooked.length === 0) return { ...committed, outbox: null }
-  const hookedIds = hooked.map(({ change }) => change.station.id)
-  const [read, hooks] = await Promise.all([snapshots, readSubscribedHooks(tx, hookedIds)])
-  const snapshotOf = new Map(read.map(snapshot => [snapshot.stationId, snapshot]))
-  const events = await Promise.all(
-    hooked.map(async ({ change, happenedAtMs }) => {
-      const snapshot = snapshotOf.get(change.station.id)
-      const event = snapshot && (await detectEvent(tx, triggerValues(change), snapshot, happenedAtMs))
-      return snapshot && event ? [{ snapshot, event }] : []
-    })
+  const triggering = shown.flatMap(({ change, parts, happenedAtMs }) =>
+    mayFireTriggers(change.station.hookTriggers, parts)
+      ? [{ stationId: change.station.id, before: triggerValues(change), happenedAtMs }]
+      : []
   )
-  const outbox = eventsStatement(tx, events.flat(), hooks, services.triggersFor)
-  return { ...committed, outbox: outbox?.execute() ?? null }
+  if (triggering.length === 0) return { ...committed, outbox: null }
+  const { deliveries } = await services.outbox.sendEvents(tx, triggering, snapshots)
+  return { ...committed, outbox: deliveries }
 }
 
 /** Adds what the stations show now. */

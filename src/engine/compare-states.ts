@@ -1,5 +1,5 @@
 import { shardOf, shards } from '../stores/redis/keys.ts'
-import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/positions.ts'
+import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/state-schema.ts'
 import {
   readShardSummaries,
   readStationPositions,

@@ -1,9 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { stepLateness } from '../platform/metrics/engine.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
+import { repeat } from '../platform/runtime/repeat.ts'
+import type { SlowLog } from '../platform/runtime/slow-log.ts'
 import { traced } from '../platform/tracing/tracing.ts'
 import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
-import { advanceBatch } from './advance-batch.ts'
-import { advance, type AdvanceResult, countAdvance } from './advance.ts'
+import { advance, advanceBatch, type AdvanceResult } from './advance.ts'
 import type { PlayoutServices } from './services.ts'
+
+/** An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it. */
+const maxEarlyMs = 2_000
+/** Plays are taken this long before they are due, and wait in this process until the exact millisecond. */
+const leadMs = 250
+/** Interval of polls: a play that is scheduled shortly before its end may be this late. */
+const pauseMs = 100
+/** Maximum number of plays that were taken and have not ended; the others are left to other processes. */
+const runningAtMost = 500
+
+/** Ends plays on time, until it is stopped. */
+export function startAdvances(services: PlayoutServices, slowLog: SlowLog) {
+  const { log, scheduledPlays, stationFaults } = services
+  const due = openDueAdvances(services)
+  const running = new Set<Promise<void>>()
+
+  async function end(play: ScheduledPlay): Promise<void> {
+    const { outcome, earlyByMs } = await due.advance(play)
+    if (outcome === 'advanced') measureStep(play)
+    if (outcome !== 'not-due' || earlyByMs > maxEarlyMs) return
+    // The time of this process is ahead of that of Postgres.
+    await sleep(earlyByMs)
+    const again = await due.advance(play)
+    if (again.outcome === 'advanced') measureStep(play)
+  }
+
+  /** The next song is published. */
+  function measureStep({ stationId, shId, dueAtMs }: ScheduledPlay): void {
+    const lateMs = Math.max(0, engineTimeMs() - dueAtMs)
+    stepLateness.observe(lateMs / 1_000)
+    slowLog.note('step', lateMs, () => ({ station: stationId, play: shId }))
+  }
+
+  function start(play: ScheduledPlay): void {
+    const run = stationFaults
+      .isolate('songs', play.stationId, () => end(play))
+      .then(() => {})
+      .catch((error: unknown) => log.warn({ err: error, play }, 'advance failed; retrying'))
+      .finally(() => running.delete(run))
+    running.add(run)
+  }
+
+  const taking = repeat(
+    async () => {
+      const room = runningAtMost - running.size
+      if (room > 0) for (const play of await scheduledPlays.take(engineTimeMs() + leadMs, room)) start(play)
+    },
+    { pauseMs, log, failure: 'taking due plays failed' }
+  )
+  return {
+    stop: async () => {
+      await taking.stop()
+      await Promise.all(running)
+    }
+  }
+}
 
 /** Plays that are due within this time join a batch. Less than the early end that `advance` tolerates. */
 const windowMs = 16
@@ -61,10 +121,8 @@ export function openDueAdvances(services: PlayoutServices) {
     inFlight--
     for (const { stationId, shId, resolve } of batch) {
       const result = results.get(stationId)
-      if (result) {
-        countAdvance('due', result)
-        resolve(published.then(() => result))
-      } else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
+      if (result) resolve(published.then(() => result))
+      else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
     }
     schedule()
     // Until then the trace goes on. Whoever waits for a result gets the error.

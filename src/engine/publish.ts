@@ -1,61 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
-
-import {
-  newestRevision,
-  pickVisibleState,
-  type StationSnapshot,
-  type StationState
-} from '../model/station/state.ts'
+import { pickVisibleState, type Song, type StationSnapshot, type StationState } from '../model/station/state.ts'
 import { triggersBetween } from '../model/station/triggers.ts'
-import { readSnapshots } from '../stores/db/snapshots.ts'
-import type { Sql } from '../stores/db/sql.ts'
+import { unpublishedChanges } from '../platform/metrics/engine.ts'
+import { tracedWithin } from '../platform/tracing/tracing.ts'
 import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
-import { formatPosition, isOfNewerRelease, parsePosition } from '../stores/redis/positions.ts'
-import {
-  commitState,
-  removeState,
-  readStored,
-  repairPosition,
-  type Stored
-} from '../stores/redis/station-store.ts'
+import { formatPosition } from '../stores/redis/state-schema.ts'
+import { commitState } from '../stores/redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
-import type { StationOnAir } from './station-facts.ts'
-import { triggerValues } from './triggers.ts'
-
-const attempts = 10
-/**
- * Longest pause before another attempt, so that a process that publishes at the same time can finish. The
- * shortest is half of it: all attempts take longer than the 300 ms for which a new epoch may not be replaced.
- */
-const retryPauseMs = 100
-const nothing: Stored = { position: '', state: null }
-
-/**
- * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A missing
- * state, one of another epoch and one newer than a restored Postgres are replaced under a new epoch. Returns
- * the state; null if the station does not exist (its live state is removed) or only a newer release can read
- * it. Throws if a store is unavailable; the sweep repairs that.
- */
-export async function publishStation(
-  services: PlayoutServices,
-  stationId: number
-): Promise<StationState | null> {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    // Redis first: a snapshot that is read later can only be newer, unless Postgres went back.
-    const [stored = nothing] = await readStored(services.redis, [stationId])
-    const [snapshot] = await readSnapshots(services.sql, [stationId])
-    if (!snapshot) {
-      await removeState(services.redis, stationId)
-      return null
-    }
-    const [result] = await storeAll(services, [{ stored, snapshot }])
-    if (result === undefined || result.outcome === 'unreadable') return null
-    if (result.outcome !== 'superseded') return result.state
-    await wait(retryPauseMs * (0.5 + Math.random() / 2))
-  }
-  throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
-}
+import { type StationOnAir, triggerValues } from './station-facts.ts'
 
 /** A station before a committed change, and what it shows since. */
 export interface ShownChange {
@@ -65,12 +16,62 @@ export interface ShownChange {
   readonly hasNewPlayback: boolean
 }
 
+/** What has to be published after a commit. */
+export interface CommittedChanges {
+  /** The stations that show something else. Their snapshots were read within the transaction. */
+  readonly shown: Promise<readonly ShownChange[]>
+  /** Sent together with the commit: the ids of the web hooks that have deliveries now. */
+  readonly outbox: Promise<readonly { readonly id: number }[]> | null
+  readonly afterCommit: readonly (() => void)[]
+}
+
+/** Publishes committed changes, or leaves that to the sweep if a store is unavailable. */
+export async function publishCommitted(services: PlayoutServices, changes: CommittedChanges): Promise<void> {
+  for (const work of changes.afterCommit) work()
+  const webhookIds = (await changes.outbox)?.map(({ id }) => id) ?? []
+  const shown = await changes.shown
+  const publish = () => publishEventually(services, shown)
+  const states = await tracedWithin('publish', { 'cuewire.stations': shown.length }, publish)
+  await services.dispatchDeliveries(webhookIds)
+  for (const [index, { before, hasNewPlayback }] of shown.entries()) {
+    const state = states[index]
+    if (state && hasNewPlayback && state.current?.shId !== before.play?.id)
+      services.log.info(...nowPlayingLine(state))
+  }
+}
+
+/** Publishes what was committed. Null for what could not be stored; the sweep publishes it later. */
+async function publishEventually(
+  services: PlayoutServices,
+  shown: readonly ShownChange[]
+): Promise<(StationState | null)[]> {
+  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') {
+    unpublishedChanges.value += shown.length
+    return shown.map(() => null)
+  }
+  try {
+    return await publishChanges(services, shown)
+  } catch (error) {
+    const [first, ...others] = shown
+    if (first && others.length === 0) {
+      const station = first.before.station.id
+      services.log.warn({ err: error, station }, 'live state not updated; retrying')
+    }
+    if (others.length === 0) {
+      unpublishedChanges.value += shown.length
+      return shown.map(() => null)
+    }
+    // One by one, because only a part of a Redis Cluster may be unavailable.
+    return (await Promise.all(shown.map(each => publishEventually(services, [each])))).flat()
+  }
+}
+
 /**
  * Does what `publishStation` does for committed changes, and returns the states in their order. Nothing is read: Redis
  * usually has what each station showed before the change. Where it has another state, all changes that were committed
  * meanwhile share one more publication.
  */
-export async function publishChanges(
+async function publishChanges(
   services: PlayoutServices,
   changes: readonly ShownChange[]
 ): Promise<(StationState | null)[]> {
@@ -80,11 +81,14 @@ export async function publishChanges(
     services.scheduledPlays.add(playing.flatMap(findScheduledPlay))
   ])
   return Promise.all(
-    changes.map(async ({ snapshot: { stationId } }, index) => {
-      const publish = async () => publishStation(services, stationId)
-      return states[index] ?? services.publications.run(stationId, publish)
-    })
+    changes.map(async ({ snapshot: { stationId } }, index) => states[index] ?? services.publishNewest(stationId))
   )
+}
+
+/** The current play of a station, if the clock ends it. */
+export function findScheduledPlay({ stationId, current }: StationSnapshot): ScheduledPlay[] {
+  const { shId, dueAtMs } = current ?? { shId: 0, dueAtMs: null }
+  return dueAtMs === null ? [] : [{ stationId, shId, dueAtMs }]
 }
 
 /** Stores what a change shows over the state before it. Returns null if another one is stored. */
@@ -101,142 +105,18 @@ async function storeOver(
   return commitState(redis, { state, counts: snapshot.counts, over, triggers, schema })
 }
 
-/** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */
-export async function renewState(
-  services: PlayoutServices,
-  sent: Pick<StationState, 'stationId' | 'epoch' | 'offset'>
-): Promise<void> {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const [stored = nothing] = await readStored(services.redis, [sent.stationId])
-    const { epoch, offset } = parsePosition(stored.position)
-    if (epoch !== sent.epoch || offset >= sent.offset || stored.state === null) return
-    const [snapshot] = await readSnapshots(services.sql, [sent.stationId])
-    if (!snapshot) return
-    const [result] = await storeAll(services, [{ stored, snapshot, sentOffset: sent.offset }])
-    if (result?.outcome !== 'superseded') return
-  }
+/** The log line of a song change: data for programs, a sentence for people. */
+function nowPlayingLine(state: StationState): [data: { station: string; play: number }, text: string] {
+  const { profile, shown, next } = state
+  const data = { station: profile.shortName, play: state.current?.shId ?? 0 }
+  if (!shown) return [data, `${profile.shortName}: silent, nothing to play`]
+  const following = next ? `, next: ${title(next.song)}` : ''
+  return [data, `${profile.shortName}: ${title(shown.song)} (${length(shown.durationMs)})${following}`]
 }
 
-/** Publishes many stations like `publishStation`, and restores lost positions. Returns the number stored. */
-export async function repairStates(services: PlayoutServices, stationIds: readonly number[]) {
-  const stored = await readStored(services.redis, stationIds)
-  const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
-  const snapshots = await readSnapshots(services.sql, stationIds)
-  const results = await storeAll(
-    services,
-    snapshots.map(snapshot => ({ stored: storedOf.get(snapshot.stationId) ?? nothing, snapshot }))
-  )
-  const unchanged = results.filter(({ outcome }) => outcome === 'unchanged')
-  await Promise.all(
-    unchanged.map(({ state: { stationId } }) =>
-      repairPosition(services.redis, stationId, storedOf.get(stationId)?.position ?? '')
-    )
-  )
-  return results.filter(({ outcome }) => outcome === 'stored').length
+const title = (song: Song) => [song.artist, song.title].filter(part => part !== '').join(' - ')
+
+function length(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
-
-interface Publication {
-  readonly stored: Stored
-  readonly snapshot: StationSnapshot
-  /** An offset that was sent although Redis has a lower one: the state is stored even if it is unchanged. */
-  readonly sentOffset?: number
-}
-
-interface PublicationResult {
-  /** `superseded`: another process was first. `unreadable`: only a newer release can read it. */
-  readonly outcome: 'stored' | 'unchanged' | 'superseded' | 'unreadable'
-  readonly state: StationState
-}
-
-async function storeAll(
-  services: PlayoutServices,
-  publications: readonly Publication[]
-): Promise<PublicationResult[]> {
-  const epochs = await beginEpochs(
-    services.sql,
-    publications.filter(isEpochOver).map(({ snapshot }) => snapshot)
-  )
-  const results = await Promise.all(
-    publications.map(publication => store(services, publication, epochs.get(publication.snapshot.stationId)))
-  )
-  await services.scheduledPlays.add(
-    publications.filter(isPlaybackNew).flatMap(({ snapshot }) => findScheduledPlay(snapshot))
-  )
-  return results
-}
-
-/** The current play, if the clock ends it. */
-function findScheduledPlay({ stationId, current }: StationSnapshot): ScheduledPlay[] {
-  const { shId, dueAtMs } = current ?? { shId: 0, dueAtMs: null }
-  return dueAtMs === null ? [] : [{ stationId, shId, dueAtMs }]
-}
-
-/** `begunEpoch`: a new epoch that this process has just begun for the station. */
-async function store(
-  services: PlayoutServices,
-  { stored, snapshot, sentOffset = 0 }: Publication,
-  begunEpoch: string | undefined
-): Promise<PublicationResult> {
-  const position = parsePosition(stored.position)
-  const isOver = isEpochOver({ stored, snapshot })
-  const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
-  const listeners = stored.state?.listeners ?? snapshot.listeners
-  const state: StationState = { ...pickVisibleState(snapshot), listeners, epoch, offset: position.offset }
-  if (isOfNewerRelease(position)) return { outcome: 'unreadable', state }
-  if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
-  const isRenewed = isOver || stored.state === null || sentOffset > 0
-  if (!isRenewed && position.revision === newestRevision(snapshot)) return { outcome: 'unchanged', state }
-  // The triggers of a state that is stored anew were sent before.
-  const triggers = isRenewed || stored.state === null ? [] : triggersBetween(stored.state, state)
-  const schema = services.processes.schema()
-  const publication = { state, counts: snapshot.counts, over: stored.position, triggers, schema, sentOffset }
-  const committed = await commitState(services.redis, publication)
-  return committed === null ? { outcome: 'superseded', state } : { outcome: 'stored', state: committed }
-}
-
-/** Whether the due time of the current play may be another one than the stored state had. */
-const isPlaybackNew = ({ stored, snapshot }: Publication) =>
-  stored.state?.revisions.playback !== snapshot.revisions.playback || isEpochOver({ stored, snapshot })
-
-/** Whether a new epoch is needed: Redis lost the state or restored an old one, or Postgres was restored. */
-function isEpochOver({ stored, snapshot }: Publication): boolean {
-  const { epoch, revision } = parsePosition(stored.position)
-  return (
-    epoch === '' ||
-    epoch !== snapshot.epoch ||
-    revision > newestRevision(snapshot) ||
-    isPartAhead({ stored, snapshot })
-  )
-}
-
-/** Whether a part of the stored state is of the time that a restored Postgres has lost. */
-function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication): boolean {
-  if (state === null) return false
-  const { station, playback, queue, listeners, live } = state.revisions
-  return (
-    station > revisions.station ||
-    playback > revisions.playback ||
-    queue > revisions.queue ||
-    listeners > revisions.listeners ||
-    live > revisions.live
-  )
-}
-
-/** Begins new epochs, unless another process has changed or just begun one. Returns them by station. */
-async function beginEpochs(sql: Sql, stations: readonly Pick<StationSnapshot, 'stationId' | 'epoch'>[]) {
-  if (stations.length === 0) return new Map()
-  const ids = stations.map(({ stationId }) => stationId)
-  const rows = await sql<{ id: number; epoch: string }[]>`
-    update stations s set epoch = n.fresh, epoch_since = clock_timestamp()
-    from (
-      select t.id, r.fresh from stations t
-        join unnest(${ids}::bigint[], ${stations.map(({ epoch }) => epoch)}::text[], ${stations.map(freshEpoch)}::text[])
-          as r (id, epoch, fresh) on r.id = t.id and r.epoch = t.epoch
-      where t.epoch_since not between clock_timestamp() - interval '300 milliseconds' and clock_timestamp()
-      order by t.id for no key update of t skip locked
-    ) n
-    where s.id = n.id returning s.id, s.epoch`
-  return new Map(rows.map(({ id, epoch }) => [id, epoch]))
-}
-
-const freshEpoch = () => randomBytes(6).toString('base64url')

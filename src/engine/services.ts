@@ -7,7 +7,7 @@ import type { Sql } from '../stores/db/sql.ts'
 import type { DeliverQueue } from '../stores/jobs/queues.ts'
 import type { ScheduledPlays } from '../stores/jobs/scheduled-plays.ts'
 import type { RedisClient } from '../stores/redis/connection.ts'
-import type { TriggerFilter } from '../webhooks/outbox.ts'
+import type { Outbox } from '../webhooks/outbox.ts'
 import type { IdentityCache } from './listeners/identity-cache.ts'
 import type { LibraryCache } from './queue/libraries.ts'
 
@@ -17,18 +17,18 @@ export interface PlayoutServices {
   readonly redis: RedisClient
   readonly scheduledPlays: ScheduledPlays
   readonly deliveries: DeliverQueue
-  /** Delivers to a web hook in this process, without a job. Returns false if it cannot; workers only. */
-  readonly deliverNow?: (webhookId: number) => boolean
+  /** Starts or enqueues the deliveries that were committed to these web hooks. Never rejects; the relay retries. */
+  readonly dispatchDeliveries: (webhookIds: readonly number[]) => Promise<void>
   readonly processes: Processes
   readonly libraries: LibraryCache
   /** Identities of listeners that this process has reported. */
   readonly identities: IdentityCache
-  /** Publications in flight, by station. */
-  readonly publications: Coalescer<number, StationState | null>
+  /** `publishStation`, where calls for a station that come while it runs share one more run. */
+  readonly publishNewest: (stationId: number) => Promise<StationState | null>
   /** Publications of a fact that all stations show. */
   readonly allStations: Coalescer<'all', void>
-  /** Which events a web hook gets. Passed in, because it depends on all types of web hooks. */
-  readonly triggersFor: TriggerFilter
+  /** Passed in, because which events a web hook gets depends on all types of web hooks. */
+  readonly outbox: Outbox
   /** What fails for single stations in this process. */
   readonly stationFaults: StationFaults
   readonly log: Logger

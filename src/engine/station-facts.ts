@@ -1,6 +1,8 @@
 import { airtimeMs, nextStartMs, overlapWithNextMs } from '../model/autodj/durations.ts'
-import type { Trigger } from '../model/station/triggers.ts'
+import type { Revisions } from '../model/station/state.ts'
+import type { Trigger, TriggerState } from '../model/station/triggers.ts'
 import { overlapOf } from '../stores/db/library/cue-columns.ts'
+import { raiseLibraryVersion } from '../stores/db/library/library.ts'
 import type { Sql, Tx } from '../stores/db/sql.ts'
 
 /** What every change knows of its station. What the AutoDJ depends on besides are `AutodjFacts`. */
@@ -134,4 +136,105 @@ export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
 /** When the next play begins if nothing cuts this one; a playout crossfades. */
 export function nextPlayAtMs(play: OpenPlay, stationOverlapMs: number): number {
   return nextStartMs(play.startedAtMs, play.durationMs, overlapWithNextMs(play, stationOverlapMs))
+}
+
+/** The values of a locked station that triggers depend on, before it is changed. */
+export function triggerValues({ station, play }: StationOnAir): TriggerState {
+  const current = play && { shId: play.id }
+  const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
+  return { current, shown: current, listeners: { total: station.listenersTotal }, live }
+}
+
+/** Smaller differences are the error of the clock measurement, or of the clocks of playouts. */
+export const maxClockErrorMs = 1_000
+/** Maximum number of plays that are pulled back at once. */
+const playsAtMost = 1_000
+
+/** Whether a station may have plays that begin or end after now. */
+export const mayHaveFuturePlays = ({ station, play }: StationOnAir) =>
+  // A silent station may have a play that ended after now.
+  play === null || play.startedAtMs > station.readAtMs + maxClockErrorMs
+
+/** Moves plays and broadcasts that begin or end after now, because of a wrong clock, to now. */
+export async function pullBackFuturePlays(tx: Tx, onAir: StationOnAir): Promise<boolean> {
+  const { id: stationId, readAtMs: nowMs } = onAir.station
+  const fromMs = nowMs + maxClockErrorMs
+  if (!mayHaveFuturePlays(onAir)) return false
+  // Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it.
+  const some = tx.unsafe(`limit ${playsAtMost}`)
+  // Other plays may be less far ahead and would overlap with it.
+  const plays = await tx`
+    with near as (
+      (select id, started_at_ms, ended_at_ms from song_history
+        where (station_id, started_at_ms) > (${stationId}, ${nowMs}) and station_id <= ${stationId}
+        order by station_id, started_at_ms ${some})
+      union
+      (select id, started_at_ms, ended_at_ms from song_history
+        where station_id between ${stationId} and ${stationId} and ended_at_ms > ${nowMs}
+        order by station_id, ended_at_ms desc ${some})
+    )
+    update song_history set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end,
+      due_at_ms = due_at_ms - greatest(0, started_at_ms - ${nowMs})
+    where id in (select id from near)
+      and exists (select from near where started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
+  const broadcasts = await tx`
+    update broadcasts set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end
+    where id in (
+        select id from broadcasts where station_id between ${stationId} and ${stationId}
+        order by station_id, id desc ${some})
+      and (ended_at_ms is null and started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
+  if (plays.count + broadcasts.count === 0) return false
+  // Libraries in memory hold the wrong times.
+  await raiseLibraryVersion(tx, stationId)
+  return true
+}
+
+/** Columns of `stations` that changes write. */
+export type StationColumns = { readonly [Name in StationColumn]?: number | null }
+
+type StationColumn = 'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_version'
+
+/** What is written to the row of a station. */
+interface StationWrite {
+  readonly stationId: number
+  /** Parts whose revision is raised, with that of the station. */
+  readonly parts: ReadonlySet<keyof Revisions>
+  readonly columns: StationColumns
+}
+
+/** The statements that write stations: one for all that write the same parts and columns. */
+export function writeStations(tx: Tx, writes: readonly StationWrite[]) {
+  const groups = new Map<string, StationWrite[]>()
+  for (const write of writes) {
+    const names = namesOf(write)
+    if (names.length === 0) continue
+    const group = groups.get(names.join())
+    if (group) group.push(write)
+    else groups.set(names.join(), [write])
+  }
+  return [...groups.values()].map(group => writeAlike(tx, group))
+}
+
+const namesOf = ({ parts, columns }: StationWrite) => [...parts, ...columnsOf(columns)].toSorted()
+
+const columnsOf = (columns: StationColumns) =>
+  Object.keys(columns).filter((name): name is StationColumn => Object.hasOwn(columns, name))
+
+/** `writes` have the same parts and columns. */
+function writeAlike(tx: Tx, writes: readonly StationWrite[]) {
+  const parts = [...(writes[0]?.parts ?? [])].toSorted()
+  const names = columnsOf(writes[0]?.columns ?? {}).toSorted()
+  const assignments = [
+    ...names.map(name => tx`${tx(name)} = x.${tx(name)}`),
+    ...(parts.length === 0 ? [] : [tx`revision = next_revision(s.revision)`]),
+    ...parts.map(part => tx`${tx(`${part}_revision`)} = next_revision(s.revision)`)
+  ]
+  const values = names.map(name => tx`, ${writes.map(({ columns }) => columns[name] ?? null)}::bigint[]`)
+  // In tests a database trigger refuses to raise a revision without this setting.
+  const setting = tx`, (select set_config('cuewire.raises_revision', 'on', true)) setting`
+  return tx`
+    update stations s set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
+    from unnest(${writes.map(({ stationId }) => stationId)}::bigint[]${values.reduce((all, each) => tx`${all}${each}`, tx``)})
+      as x (${tx(['id', ...names])})${parts.length === 0 ? tx`` : setting}
+    where s.id = x.id`
 }

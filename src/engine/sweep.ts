@@ -8,10 +8,9 @@ import { raiseRevisions } from './all-stations.ts'
 import type { StateComparison } from './compare-states.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
-import { repairStates } from './publish.ts'
-import { maxClockErrorMs } from './pull-back.ts'
+import { repairStates } from './repair-states.ts'
 import type { PlayoutServices } from './services.ts'
-import { skipLocked } from './station-facts.ts'
+import { maxClockErrorMs, skipLocked } from './station-facts.ts'
 import { openStationRotation, type StationRotation } from './station-rotation.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 
-import { type VisibleState, pickVisibleState, type StationState } from '../model/station/state.ts'
-import type { Trigger } from '../model/station/triggers.ts'
+import {
+  newestRevision,
+  pickVisibleState,
+  type StationSnapshot,
+  type StationState,
+  type VisibleState
+} from '../model/station/state.ts'
+import { statusTriggers, type Trigger, triggersBetween, type TriggerState } from '../model/station/triggers.ts'
 import { currentTraceparent } from '../platform/tracing/tracing.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import type { HookConfig } from './config.ts'
@@ -29,29 +35,83 @@ interface StationHook extends SubscribedHook {
 /** Returns the triggers of an event that a web hook gets. */
 export type TriggerFilter = (hook: SubscribedHook, fired: readonly Trigger[]) => Trigger[]
 
-/** Reads the enabled web hooks of stations, and prevents their deletion until the transaction ends. */
-export async function readSubscribedHooks(
+/** A change of a station that may fire triggers. */
+interface TriggeringChange {
+  readonly stationId: number
+  readonly before: TriggerState
+  readonly happenedAtMs: number
+}
+
+export type Outbox = ReturnType<typeof openOutbox>
+
+/** Writes events in the transactions of changes, with a delivery for each web hook that `filter` gives a trigger. */
+export function openOutbox(filter: TriggerFilter) {
+  return {
+    /**
+     * Sends what writes the events of changes, as the last statement of their transaction. `snapshots`: what the
+     * stations show since. The deliveries are the ids of the web hooks that have some now; null: none.
+     */
+    sendEvents: async (
+      tx: Tx,
+      changes: readonly TriggeringChange[],
+      snapshots: Promise<readonly StationSnapshot[]>
+    ) => {
+      const stationIds = changes.map(({ stationId }) => stationId)
+      const [read, hooks] = await Promise.all([snapshots, readSubscribedHooks(tx, stationIds)])
+      const snapshotOf = new Map(read.map(snapshot => [snapshot.stationId, snapshot]))
+      const events = await Promise.all(
+        changes.map(async ({ stationId, before, happenedAtMs }) => {
+          const snapshot = snapshotOf.get(stationId)
+          const event = snapshot && (await detectEvent(tx, before, snapshot, happenedAtMs))
+          return snapshot && event ? [{ snapshot, event }] : []
+        })
+      )
+      return { deliveries: eventsStatement(tx, events.flat(), hooks, filter)?.execute() ?? null }
+    },
+    /**
+     * Writes an event. Returns the web hooks that get it; none if the event was written before. Waits for a web
+     * hook that is being deleted.
+     */
+    writeEvent: async (tx: Tx, snapshot: VisibleState, event: StationEvent): Promise<number[]> => {
+      const hooks = await readSubscribedHooks(tx, [snapshot.stationId])
+      const rows = (await eventsStatement(tx, [{ snapshot, event }], hooks, filter)) ?? []
+      return rows.map(({ id }) => id)
+    }
+  }
+}
+
+/** Returns the event of a change; null if no trigger fired. Going online or offline is only stored. */
+async function detectEvent(
   tx: Tx,
-  stationIds: readonly number[]
-): Promise<readonly StationHook[]> {
+  before: TriggerState,
+  snapshot: StationSnapshot,
+  happenedAtMs: number
+): Promise<StationEvent | null> {
+  const fired = triggersBetween(before, snapshot)
+  const status = fired.find(trigger => statusTriggers.has(trigger))
+  if (status) await noteStatus(tx, snapshot.stationId, status === 'station_online', happenedAtMs)
+  const triggers = fired.filter(trigger => !statusTriggers.has(trigger))
+  if (triggers.length === 0) return null
+  const fact = triggers.includes('song_changed')
+    ? `song:${snapshot.current?.shId}`
+    : `state:${newestRevision(snapshot)}:${happenedAtMs}`
+  return { fact, triggers, happenedAtMs }
+}
+
+/** Stores that the station went online or offline. Going back before the event is written cancels both. */
+async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number): Promise<void> {
+  await tx`
+    update stations set
+      turned_online = case when turned_online is null then ${isOn}::boolean end,
+      turned_at_ms = case when turned_online is null then ${atMs}::bigint end
+    where id = ${stationId} and turned_online is distinct from ${isOn}`
+}
+
+/** Reads the enabled web hooks of stations, and prevents their deletion until the transaction ends. */
+async function readSubscribedHooks(tx: Tx, stationIds: readonly number[]): Promise<readonly StationHook[]> {
   return tx<StationHook[]>`
     select id, station_id as "stationId", type, triggers, config from webhooks
     where station_id = any(${[...stationIds]}::bigint[]) and is_enabled order by id for key share`
-}
-
-/**
- * Writes an event, and a delivery for each web hook that gets it, in the transaction of the change. Returns
- * these web hooks; none if the event was written before. Waits for a web hook that is being deleted.
- */
-export async function writeEvent(
-  tx: Tx,
-  snapshot: VisibleState,
-  event: StationEvent,
-  filter: TriggerFilter
-): Promise<number[]> {
-  const hooks = await readSubscribedHooks(tx, [snapshot.stationId])
-  const rows = (await eventsStatement(tx, [{ snapshot, event }], hooks, filter)) ?? []
-  return rows.map(({ id }) => id)
 }
 
 /** An event and what its station shows then. */
@@ -61,10 +121,10 @@ interface ShownEvent {
 }
 
 /**
- * Returns the statement of `writeEvent` for events, at most one of each station. Its rows are the ids of the
- * web hooks that get one. Null if none does.
+ * Returns the statement that writes events, at most one of each station. Its rows are the ids of the web hooks
+ * that get one. Null if none does.
  */
-export function eventsStatement(
+function eventsStatement(
   tx: Tx,
   events: readonly ShownEvent[],
   hooks: readonly StationHook[],

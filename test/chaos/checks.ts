@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { stationKey } from '../../src/stores/redis/keys.ts'
-import { parsePosition } from '../../src/stores/redis/positions.ts'
+import { parsePosition } from '../../src/stores/redis/state-schema.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { askServers } from './ask-servers.ts'
 import { publicUrl } from './cuewire-process.ts'

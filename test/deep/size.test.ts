@@ -4,13 +4,13 @@ import { advance } from '../../src/engine/advance.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
 import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
 import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
+import { readLastPlays, readPlays } from '../../src/engine/queue/library-past.ts'
 import { expireRequests, removeRequestAddresses } from '../../src/engine/queue/requests.ts'
-import { readAutodjFacts } from '../../src/engine/rows.ts'
+import { readAutodjFacts } from '../../src/engine/queue-context.ts'
 import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
 import { lockStations } from '../../src/engine/station-facts.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
 import { sweep } from '../../src/engine/sweep.ts'
-import { readLastPlays, readPlays } from '../../src/stores/db/library/library.ts'
 import {
   removeOldAudit,
   removeOldBroadcasts,

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { advanceBatch } from '../../src/engine/advance-batch.ts'
-import { advance } from '../../src/engine/advance.ts'
+import { advance, advanceBatch } from '../../src/engine/advance.ts'
 import { openDueAdvances } from '../../src/engine/due-advances.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'

@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import { advance } from '../../src/engine/advance.ts'
+import { startAdvances } from '../../src/engine/due-advances.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
 import { withDeadline } from '../../src/platform/runtime/deadline.ts'
 import { openOutages } from '../../src/platform/runtime/outages.ts'
@@ -14,7 +15,6 @@ import { checkRedis } from '../../src/stores/redis/check-redis.ts'
 import { openBlocking, openRedis } from '../../src/stores/redis/connection.ts'
 import { deliverQueue, shards } from '../../src/stores/redis/keys.ts'
 import { commitState, readStates, readStored } from '../../src/stores/redis/station-store.ts'
-import { startAdvanceWorker } from '../../workers/advance.ts'
 import { countsBasis, afterSong, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
@@ -158,13 +158,13 @@ test(
 /** The playout engine with its jobs, without the sweep that repairs missed ones. */
 async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
   const playout = await openPlayout(sql, redisUrl)
-  const worker = startAdvanceWorker(playout, openSlowLog(playout.log, 0))
+  const worker = startAdvances(playout, openSlowLog(playout.log, 0))
   return {
     ...playout,
     async [Symbol.asyncDispose]() {
       // A command in flight may have been lost with a node. A second, forced close of BullMQ returns the
       // promise of the first one.
-      await withDeadline(5_000, 'the end of the worker', () => worker.close()).catch(() => {})
+      await withDeadline(5_000, 'the end of the worker', () => worker.stop()).catch(() => {})
       await playout[Symbol.asyncDispose]()
     }
   }

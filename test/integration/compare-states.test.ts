@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
-import { publishStation } from '../../src/engine/publish.ts'
+import { publishStation } from '../../src/engine/repair-states.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
 import { markStationDeleted } from '../../src/engine/station-removal.ts'
 import { sweep } from '../../src/engine/sweep.ts'

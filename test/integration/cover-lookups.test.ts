@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { describe, expect } from 'vitest'
 
 import { observeStream } from '../../src/engine/plays/observe-stream.ts'
-import { publishStation } from '../../src/engine/publish.ts'
+import { publishStation } from '../../src/engine/repair-states.ts'
 import { refreshRemoteLists } from '../../src/engine/queue/remote-lists.ts'
 import { createMusicBrainzSource } from '../../src/library/covers/find-cover.ts'
 import { acquireLease } from '../../src/library/covers/lease.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { readRequests } from '../../src/engine/rows.ts'
+import { readRequests } from '../../src/engine/queue-context.ts'
 import { type CuePoints, fitCuePoints } from '../../src/model/songs/cue-points.ts'
 import { anyCuePoints, anyDurationMs } from '../support/any-cue-points.ts'
 import { test } from '../support/fixtures.ts'

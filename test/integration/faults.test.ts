@@ -15,7 +15,7 @@ import type { EmbeddedService } from '../../src/stores/embedded/embedded-service
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { startRedis } from '../../src/stores/embedded/redis.ts'
 import { changesChannel, shards } from '../../src/stores/redis/keys.ts'
-import { parseMessage } from '../../src/stores/redis/messages.ts'
+import { parseMessage } from '../../src/stores/redis/state-schema.ts'
 import { readStates } from '../../src/stores/redis/station-store.ts'
 import { copyCluster } from '../support/cluster.ts'
 import { followRedis } from '../support/live-server.ts'

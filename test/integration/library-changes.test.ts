@@ -9,15 +9,14 @@ import {
   type LibraryCache,
   newestCachedPlayId,
   openLibraryCache,
-  raiseLibraryVersion,
-  recordPlayChange
+  readLibrary
 } from '../../src/engine/queue/libraries.ts'
-import { startNewPass } from '../../src/engine/queue/passes.ts'
+import { readPlays } from '../../src/engine/queue/library-past.ts'
+import { startNewPass } from '../../src/engine/queue/plan-statements.ts'
 import { refillQueue } from '../../src/engine/queue/queue.ts'
-import { readLibrary } from '../../src/engine/queue/read-library.ts'
-import { readAutodjFacts } from '../../src/engine/rows.ts'
+import { readAutodjFacts } from '../../src/engine/queue-context.ts'
 import { lockStations } from '../../src/engine/station-facts.ts'
-import { readPlays } from '../../src/stores/db/library/library.ts'
+import { raiseLibraryVersion, recordPlayChange } from '../../src/stores/db/library/library.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'

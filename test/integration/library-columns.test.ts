@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 
 import { expect } from 'vitest'
 
+import { readLastPlays, readPlays } from '../../src/engine/queue/library-past.ts'
 import { songKeysAt } from '../../src/model/autodj/tracks.ts'
-import { readChangedPlaylists } from '../../src/stores/db/library/library-changes.ts'
-import { readLastPlays, readPlaylists, readPlays } from '../../src/stores/db/library/library.ts'
+import { readChangedPlaylists, readPlaylists } from '../../src/stores/db/library/library.ts'
 import { tracksPerPart } from '../../src/stores/db/library/tracks.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'

@@ -10,7 +10,7 @@ import {
   type SourceReport
 } from '../../src/engine/listeners/count-listeners.ts'
 import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
-import { publishStation, renewState } from '../../src/engine/publish.ts'
+import { publishStation, renewState } from '../../src/engine/repair-states.ts'
 import { removeOldCommands, removeOldListenerMinutes } from '../../src/stores/db/retention.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'

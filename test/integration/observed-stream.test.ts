@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { observeStream } from '../../src/engine/plays/observe-stream.ts'
-import { publishStation } from '../../src/engine/publish.ts'
+import { publishStation } from '../../src/engine/repair-states.ts'
 import { songId } from '../../src/model/songs/song.ts'
 import { isOnline } from '../../src/model/station/state.ts'
 import { test } from '../support/fixtures.ts'

@@ -7,7 +7,7 @@ import { removeOldBroadcasts, removeOldPlays, removeUnusedArtwork } from '../../
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
 import { readDueHooks } from '../../src/webhooks/deliveries/leases.ts'
-import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { openOutbox } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
@@ -113,15 +113,14 @@ test('deliveries of a deleted web hook are removed afterwards, and no others', a
   const kept = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
   for (const shId of [1, 2])
     await sql.begin(tx =>
-      writeEvent(
+      openOutbox(triggersFor).writeEvent(
         tx,
         stateOf(stationId, shId),
         {
           fact: `song:${shId}`,
           happenedAtMs: Date.now(),
           triggers: ['song_changed']
-        },
-        triggersFor
+        }
       )
     )
   expect(await removeOrphanDeliveries(sql)).toBe(0)

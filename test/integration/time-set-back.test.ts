@@ -5,7 +5,7 @@ import { recordReport } from '../../src/engine/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { readDueHooks, pullHooksBack } from '../../src/webhooks/deliveries/leases.ts'
-import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { openOutbox } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
@@ -150,15 +150,14 @@ test('a retry is not delayed beyond its backoff after the clock was set back, an
   const aheadMs = nowMs + hourMs
   for (const shId of [1, 2])
     await sql.begin(async tx =>
-      writeEvent(
+      openOutbox(triggersFor).writeEvent(
         tx,
         stateOf(stationId, shId),
         {
           fact: `song:${shId}`,
           happenedAtMs: nowMs,
           triggers: ['song_changed']
-        },
-        triggersFor
+        }
       )
     )
   await sql`

@@ -9,7 +9,7 @@ import { openStationFaults } from '../../src/platform/isolation/station-faults.t
 import { engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { type DeliveryDeps, openHostLimits } from '../../src/webhooks/deliveries/deliver.ts'
-import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { openOutbox } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
 
@@ -95,7 +95,7 @@ export async function raiseSongs(
 ): Promise<void> {
   for (const shId of shIds)
     await sql.begin(tx =>
-      writeEvent(
+      openOutbox(triggersFor).writeEvent(
         tx,
         stateOf(stationId, shId),
         {
@@ -103,8 +103,7 @@ export async function raiseSongs(
           triggers,
           // The time that deliveries go by, which may be a few milliseconds behind the clock.
           happenedAtMs: engineTimeMs()
-        },
-        triggersFor
+        }
       )
     )
 }

@@ -3,46 +3,62 @@ import { pino } from 'pino'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/engine/advance.ts'
 import { openIdentityCache } from '../../src/engine/listeners/identity-cache.ts'
 import { openLibraryCache } from '../../src/engine/queue/libraries.ts'
+import { publishStation } from '../../src/engine/repair-states.ts'
 import type { PlayoutServices } from '../../src/engine/services.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import { openStationFaults } from '../../src/platform/isolation/station-faults.ts'
-import { openCoalescer } from '../../src/platform/runtime/coalesce.ts'
+import { type Coalescer, openCoalescer } from '../../src/platform/runtime/coalesce.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { openDeliverQueue } from '../../src/stores/jobs/queues.ts'
+import { enqueueDeliveries, openDeliverQueue } from '../../src/stores/jobs/queues.ts'
 import { openScheduledPlays } from '../../src/stores/jobs/scheduled-plays.ts'
 import { checkRedis } from '../../src/stores/redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from '../../src/stores/redis/connection.ts'
 import { ownSchema } from '../../src/stores/redis/state-schema.ts'
 import { readStates } from '../../src/stores/redis/station-store.ts'
+import { openOutbox } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 
 /** A record of failing stations that logs nothing. */
 export const openSilentFaults = () => openStationFaults(pino({ level: 'silent' }))
 
+interface TestedParts {
+  readonly redis: RedisClient
+  /** Publications in flight, by station. */
+  readonly publications: Coalescer<number, StationState | null>
+}
+
 /** The services of the engine, on the database and Redis of a test. */
 export async function openPlayout(
   sql: Sql,
   redisUrl: string
-): Promise<PlayoutServices & AsyncDisposable & { redis: RedisClient }> {
+): Promise<PlayoutServices & AsyncDisposable & TestedParts> {
   const place = await checkRedis(redisUrl)
   const redis = openRedis(place, 'test')
   const producer = openJobConnection(place, 'test-jobs')
   await Promise.all([redis.connect(), producer.connect()])
   const log = pino({ level: 'silent' })
   const deliveries = openDeliverQueue(producer)
-  return {
+  const publications: TestedParts['publications'] = openCoalescer()
+  const services: PlayoutServices = {
     sql,
     redis,
     scheduledPlays: openScheduledPlays(redis),
     deliveries,
+    dispatchDeliveries: webhookIds => enqueueDeliveries(deliveries, webhookIds, log),
     processes: { schema: () => ownSchema },
     libraries: openLibraryCache(),
     identities: openIdentityCache(),
-    publications: openCoalescer(),
+    publishNewest: stationId =>
+      publications.run(stationId, () => publishStation(services, stationId)),
     allStations: openCoalescer(),
-    triggersFor,
+    outbox: openOutbox(triggersFor),
     stationFaults: openStationFaults(log),
-    log,
+    log
+  }
+  return {
+    ...services,
+    redis,
+    publications,
     async [Symbol.asyncDispose]() {
       await deliveries.close()
       producer.disconnect()

@@ -9,8 +9,7 @@ import {
   shardOf,
   stationKey
 } from '../../src/stores/redis/keys.ts'
-import { formatPosition } from '../../src/stores/redis/positions.ts'
-import { encodeState, ownSchema } from '../../src/stores/redis/state-schema.ts'
+import { encodeState, formatPosition, ownSchema } from '../../src/stores/redis/state-schema.ts'
 
 /** The position of a state that this release writes. */
 export const positionOf = (state: StationState): string =>

@@ -44,7 +44,7 @@ web/message
 /** `*` does not include these elsewhere. */
 const onlyIn = new Map([
   ['uWebSockets.js', ['src/http', 'src/live', 'src/server.ts']],
-  ['postgres', ['src/stores', 'src/engine']]
+  ['postgres', ['src/stores']]
 ])
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

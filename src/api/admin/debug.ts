@@ -1,4 +1,4 @@
-import { publishStation } from '../../engine/publish.ts'
+import { publishStation } from '../../engine/repair-states.ts'
 import { clearQueue } from '../../engine/queue/queue.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'

@@ -1,7 +1,7 @@
 import { advance } from '../../engine/advance.ts'
 import { raiseSharedCount, publishAllStations } from '../../engine/all-stations.ts'
 import { changeStation, createStation, type StationChange } from '../../engine/change-station.ts'
-import { publishStation } from '../../engine/publish.ts'
+import { publishStation } from '../../engine/repair-states.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'

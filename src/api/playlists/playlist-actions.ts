@@ -1,5 +1,5 @@
 import type { StationChange } from '../../engine/change-station.ts'
-import { startNewPass } from '../../engine/queue/passes.ts'
+import { startNewPass } from '../../engine/queue/plan-statements.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'

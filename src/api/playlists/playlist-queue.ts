@@ -1,4 +1,4 @@
-import { startNewPass } from '../../engine/queue/passes.ts'
+import { startNewPass } from '../../engine/queue/plan-statements.ts'
 import { findRestOfPass } from '../../model/autodj/pools.ts'
 import { valueAt } from '../../model/autodj/tracks.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'

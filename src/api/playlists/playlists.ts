@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
-import { startNewPass } from '../../engine/queue/passes.ts'
+import { startNewPass } from '../../engine/queue/plan-statements.ts'
 import { markPlaylist, refillQueue } from '../../engine/queue/queue.ts'
 import { syncEntries, replaceEntries } from '../../engine/queue/remote-entries.ts'
 import type { ScheduleItem } from '../../model/autodj/schedule.ts'

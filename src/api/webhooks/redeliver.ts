@@ -1,4 +1,3 @@
-import { dispatchDeliveries } from '../../engine/committed-changes.ts'
 import { integer } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
@@ -33,7 +32,7 @@ const redeliver = actionRoute('POST', `${path}/delivery/:delivery_id/redeliver`,
       return {
         audit: [{ record: 'WebhookDelivery', id, name: locked.name }],
         async reply() {
-          await dispatchDeliveries(services, [locked.id])
+          await services.dispatchDeliveries([locked.id])
           return actionReply('The message is sent again.')
         }
       }
@@ -88,7 +87,7 @@ const redeliverRange = actionRoute('POST', `${path}/redeliver`, access, {
       return {
         audit: count > 0 ? [{ record: 'WebhookDelivery', id: '*', name: locked.name }] : [],
         async reply() {
-          if (count > 0) await dispatchDeliveries(services, [locked.id])
+          if (count > 0) await services.dispatchDeliveries([locked.id])
           return json({ ...actionFields(message), redelivered: count })
         }
       }

@@ -2,7 +2,7 @@ import type { ListenerCount } from '../../model/station/state.ts'
 import { reports } from '../../platform/metrics/engine.ts'
 import { ApiError, type FieldError } from '../../platform/runtime/errors.ts'
 import { type CountsReport, reportCounts, type ReportOutcome } from '../../stores/redis/listener-store.ts'
-import { publishStation } from '../publish.ts'
+import { publishStation } from '../repair-states.ts'
 import type { PlayoutServices } from '../services.ts'
 import { flushInBackground } from './flush-counts.ts'
 import {

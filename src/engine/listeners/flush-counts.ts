@@ -13,8 +13,6 @@ import {
   type UnflushedStation
 } from '../../stores/redis/listener-store.ts'
 import { findUnflushedShards } from '../../stores/redis/shard-commands.ts'
-import { writeEvent } from '../../webhooks/outbox.ts'
-import { dispatchDeliveries } from '../committed-changes.ts'
 import type { PlayoutServices } from '../services.ts'
 import { flushSessions } from './flush-sessions.ts'
 
@@ -220,11 +218,11 @@ async function writeCountEvents(services: PlayoutServices, flush: UnflushedStati
     for (const event of events) {
       const { total, unique } = event
       const shown = { ...snapshot, listeners: { ...snapshot.listeners, total, unique } }
-      ids.push(...(await writeEvent(tx, shown, eventOf(event), services.triggersFor)))
+      ids.push(...(await services.outbox.writeEvent(tx, shown, eventOf(event))))
     }
     return ids
   })
-  await dispatchDeliveries(services, [...new Set(webhookIds)])
+  await services.dispatchDeliveries([...new Set(webhookIds)])
 }
 
 const eventOf = ({ offset, trigger, atMs }: CountEvent) => ({

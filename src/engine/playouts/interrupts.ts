@@ -1,6 +1,6 @@
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { readQueues, type UnplayedRow } from '../rows.ts'
+import { readQueues, type UnplayedRow } from '../queue-context.ts'
 import type { PlayoutServices } from '../services.ts'
 import { skipLocked } from '../station-facts.ts'
 import { addCommand } from './commands.ts'

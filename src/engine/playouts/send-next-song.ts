@@ -5,7 +5,7 @@ import { cueCacheKeyOf, cuesOf } from '../../stores/db/library/cue-columns.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { refillQueue } from '../queue/queue.ts'
-import { readQueues, type UnplayedRow } from '../rows.ts'
+import { readQueues, type UnplayedRow } from '../queue-context.ts'
 import type { PlayoutServices } from '../services.ts'
 import { recordPlayoutCall, recordStoppedPlay } from './commands.ts'
 

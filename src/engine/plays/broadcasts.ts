@@ -3,8 +3,9 @@ import type { Tx } from '../../stores/db/sql.ts'
 import { advance } from '../advance.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
-import { endPlay, startUnscheduled } from './plays.ts'
+import { endPlay } from './plays.ts'
 import { reportTimeoutMs, moveEnd } from './provisional-plays.ts'
+import { startUnscheduled } from './unscheduled-plays.ts'
 
 /** A streamer who connects. `streamerId` is null for the user `source`. */
 export interface ConnectingDj {

@@ -1,7 +1,7 @@
 import { airtimeMs } from '../../model/autodj/durations.ts'
+import { recordPlayChange } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { recordPlayChange } from '../queue/libraries.ts'
 import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
 
 /** One of the newest plays of a station. */

@@ -1,7 +1,7 @@
 import { airtimeMs } from '../../model/autodj/durations.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import type { UnplayedRow } from '../rows.ts'
+import type { UnplayedRow } from '../queue-context.ts'
 import { nextPlayAtMs, type OpenPlay } from '../station-facts.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 

@@ -1,13 +1,12 @@
 import type { Library } from '../../model/autodj/library.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
+import { raiseLibraryVersion, recordPlayChange } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { readQueueContext } from '../queue-context.ts'
-import { raiseLibraryVersion, recordPlayChange } from '../queue/libraries.ts'
-import { endPass } from '../queue/passes.ts'
+import { readQueueContext, type UnplayedRow } from '../queue-context.ts'
+import { endPass } from '../queue/plan-statements.ts'
 import { refillQueue } from '../queue/queue.ts'
-import type { UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import type { StationFacts } from '../station-facts.ts'
 import { endCurrentBroadcast } from './broadcasts.ts'
@@ -20,8 +19,9 @@ import {
   readRecentPlays,
   makeRoom
 } from './place-report.ts'
-import { startFromQueue, startUnscheduled } from './plays.ts'
+import { startFromQueue } from './plays.ts'
 import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
+import { startUnscheduled } from './unscheduled-plays.ts'
 
 /** A song that has started. */
 export interface TrackReport {

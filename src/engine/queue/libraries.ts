@@ -1,4 +1,21 @@
+import { forkTracks } from '../../model/autodj/tracks.ts'
+import {
+  readChangedPlaylists,
+  readLibraryChanges,
+  readPlaylists
+} from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
+import {
+  emptyPast,
+  extendPast,
+  loadPast,
+  loadPasts,
+  lookBackMs,
+  markProvisional,
+  type NewPlay,
+  type PastStation,
+  trimPast
+} from './library-past.ts'
 import { packLibrary, type StationLibrary, unpackLibrary } from './packed-library.ts'
 
 /** Maximum size of all cached libraries. */
@@ -119,18 +136,107 @@ const sizeOf = ({ playlists, past }: StationLibrary) =>
     past.plays.length * bytesPerPlay
   )
 
-/**
- * Raises the version of a library for a change that is not listed, so that cached copies are read again as a
- * whole.
- */
-export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<void> {
-  await tx`select count_library_change(${stationId})`
+/** A station with the version of its library. */
+interface LibraryStation extends PastStation {
+  readonly libraryVersion: number
+}
+
+interface CachedLibraries {
+  readonly libraries: LibraryCache
+  /** Plays from the newest cached one on. */
+  readonly plays: readonly NewPlay[]
+  /** Set if the transaction itself changed the library: the cached one stays as it is until this calls back. */
+  readonly afterCommit?: ((work: () => void) => void) | undefined
 }
 
 /**
- * Lists a past play that was removed, or inserted before others, and its track (null: none), so that processes
- * read the past plays and the track again.
+ * Reads the library of a locked station. If an older version is cached, only what changed since is read.
+ * `copies` null: no cache is used.
  */
-export async function recordPlayChange(tx: Tx, stationId: number, trackId: number | null): Promise<void> {
-  await tx`select record_play_change(${stationId}, ${trackId})`
+export async function readLibrary(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  copies: CachedLibraries | null
+): Promise<StationLibrary> {
+  const library =
+    (copies && (await updateCachedLibrary(tx, station, nowMs, copies))) ?? (await load(tx, station, nowMs))
+  trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
+  if (!copies) return library
+  const keep = () => cacheLibrary(copies.libraries, station.id, library)
+  if (copies.afterCommit) copies.afterCommit(keep)
+  else keep()
+  return library
+}
+
+/** Brings the cached library up to date. Returns null if the whole library must be read. */
+async function updateCachedLibrary(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  { libraries, plays, afterCommit }: CachedLibraries
+): Promise<StationLibrary | null> {
+  const cached = findCachedLibrary(libraries, station.id)
+  const copy = cached && afterCommit ? forkLibrary(cached) : cached
+  // The newest cached play must still exist: a backup may have been restored.
+  const seen = copy?.past.plays.at(-1)?.id
+  if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
+  // Before changes are read, because changed playlists already contain these plays.
+  const playlists = extendPast(copy.past, copy.playlists, plays)
+  const extended = playlists === copy.playlists ? copy : { ...copy, playlists }
+  return copy.version === station.libraryVersion ? extended : readChanges(tx, station, nowMs, extended)
+}
+
+/** A copy that can be extended and marked without changing the original. */
+const forkLibrary = ({ playlists, past, ...library }: StationLibrary): StationLibrary => ({
+  ...library,
+  playlists: playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) })),
+  past: { plays: [...past.plays], older: new Map([...past.older].map(([id, play]) => [id, { ...play }])) }
+})
+
+/**
+ * Reads what has changed since the version of a cached library; null if the list of changes is not complete.
+ */
+async function readChanges(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  { version, playlists, past }: StationLibrary
+): Promise<StationLibrary | null> {
+  const changes = version < station.libraryVersion ? await readLibraryChanges(tx, station.id, version) : null
+  if (!changes) return null
+  const updated = await readChangedPlaylists(tx, station.id, playlists, changes)
+  // Rules of a changed playlist may look back further.
+  const isPastRead = changes.plays || changes.playlists.size > 0
+  if (!isPastRead) markProvisional(past.plays, updated)
+  return {
+    version: station.libraryVersion,
+    playlists: updated,
+    past: isPastRead ? await loadPast(tx, station, nowMs, updated) : past
+  }
+}
+
+async function load(tx: Tx, station: LibraryStation, nowMs: number): Promise<StationLibrary> {
+  const [library] = (await loadLibraries(tx, [station], nowMs)).values()
+  if (!library) throw new Error(`no library was read for station ${station.id}`)
+  return library
+}
+
+/** Reads whole libraries, by station. */
+export async function loadLibraries(
+  tx: Tx,
+  stations: readonly LibraryStation[],
+  nowMs: number
+): Promise<Map<number, StationLibrary>> {
+  const playlists = await readPlaylists(
+    tx,
+    stations.map(({ id }) => id)
+  )
+  const pasts = await loadPasts(tx, stations, nowMs, playlists)
+  return new Map(
+    stations.map(({ id, libraryVersion: version }) => [
+      id,
+      { version, playlists: playlists.get(id) ?? [], past: pasts.get(id) ?? emptyPast() }
+    ])
+  )
 }

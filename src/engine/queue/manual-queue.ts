@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { onAirOf } from '../../stores/db/library/cue-columns.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { readQueues } from '../rows.ts'
+import { readQueues } from '../queue-context.ts'
 import { refillQueue } from './queue.ts'
 
 /** Maximum length: every advance reads the whole queue. */

@@ -2,8 +2,7 @@ import { Deserializer, Serializer } from 'node:v8'
 
 import type { Playlist } from '../../model/autodj/library.ts'
 import { valueAt } from '../../model/autodj/tracks.ts'
-import type { PastPlay } from '../../stores/db/library/library.ts'
-import type { CachedPast } from './library-past.ts'
+import type { CachedPast, PastPlay } from './library-past.ts'
 
 /** Playlists and past plays of a station, as the AutoDJ uses them. */
 export interface StationLibrary {

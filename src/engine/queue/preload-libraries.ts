@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
-import { readAutodjFacts } from '../rows.ts'
+import { readAutodjFacts } from '../queue-context.ts'
 import type { PlayoutServices } from '../services.ts'
-import { cacheLibrary, hasCachedLibrary } from './libraries.ts'
-import { loadLibraries } from './read-library.ts'
+import { cacheLibrary, hasCachedLibrary, loadLibraries } from './libraries.ts'
 
 export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries' | 'stationFaults'>
 

@@ -6,12 +6,10 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { openPauses } from '../../platform/runtime/time-slices.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
-import type { UnplayedRow } from '../rows.ts'
+import { rereadQueueContext, type QueueContext, type UnplayedRow } from '../queue-context.ts'
 import type { PlayoutServices } from '../services.ts'
 import { nextPlayAtMs, naturalEndMs } from '../station-facts.ts'
-import { endPass } from './passes.ts'
-import { isEmptyPlan, statementsOfPlans } from './plan-statements.ts'
+import { endPass, isEmptyPlan, statementsOfPlans } from './plan-statements.ts'
 
 /**
  * Removes an unplayed row, returns its track to the playlist (but not to the same slot) and fills the queue.

@@ -2,10 +2,15 @@ import type { AutodjRules, Playlist } from '../../model/autodj/library.ts'
 import type { SimulationStart } from '../../model/autodj/simulate.ts'
 import { readPlaylists } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { readAutodjFacts, readQueues, readRemovedRows, readRequests, toAutodjRules } from '../rows.ts'
+import {
+  readAutodjFacts,
+  readQueues,
+  readRemovedRows,
+  readRequests,
+  toAutodjRules
+} from '../queue-context.ts'
 import { nextPlayAtMs, readStations } from '../station-facts.ts'
-import { composePast } from './library-past.ts'
-import { readPast } from './read-library.ts'
+import { composePast, readPast } from './library-past.ts'
 
 /** What a simulation changes of a station. */
 export interface SimulationChanges {

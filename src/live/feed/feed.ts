@@ -8,12 +8,12 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import { shardOf, shards } from '../../stores/redis/keys.ts'
-import { parseMessage } from '../../stores/redis/messages.ts'
 import {
   openSequenceReader,
   probeSubscriptions,
   subscribeToShards
 } from '../../stores/redis/shard-commands.ts'
+import { parseMessage } from '../../stores/redis/state-schema.ts'
 import type { WriteHealth } from '../../stores/redis/write-health.ts'
 import { openCatalogue } from './catalogue.ts'
 import { startCompression } from './compression.ts'

@@ -2,8 +2,12 @@ import { isStaleIdentity, type StationIdentity, type StationState } from '../../
 import type { Trigger } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
-import type { StationMessage } from '../../stores/redis/messages.ts'
-import { isOfNewerRelease, parsePosition, type StoredPosition } from '../../stores/redis/positions.ts'
+import {
+  isOfNewerRelease,
+  parsePosition,
+  type StationMessage,
+  type StoredPosition
+} from '../../stores/redis/state-schema.ts'
 import { readChangedSince, readPositions, readStates } from '../../stores/redis/station-store.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'

@@ -1,4 +1,3 @@
-import { findBestTracks } from './best-tracks.ts'
 import type { DueCheck } from './due.ts'
 import type { AvoidedKeys, Tier } from './duplicates.ts'
 import { airtimeMs, maxAirtimeAt, streamDurationAt } from './durations.ts'
@@ -7,7 +6,7 @@ import type { LogEntry } from './log-entry.ts'
 import { findPools, firstIndexIn, nextBatch, type TrackPool } from './pools.ts'
 import { findSongsToAvoid } from './previous-play.ts'
 import { shuffleKey } from './random.ts'
-import { valueAt, overlapAt, songKeysAt } from './tracks.ts'
+import { valueAt, overlapAt, songKeysAt, type Tracks } from './tracks.ts'
 
 /** A chosen song, as a play without a start time. Without a playlist it is a listener's request. */
 export interface ChosenSong extends Omit<PlayOrRow, 'startsAtMs'> {
@@ -33,6 +32,21 @@ export interface Decision extends Pick<Candidate, 'tracks' | 'log'> {
   readonly tier: Tier | null
   /** Nothing else was left than the previous song, a removed track or a fallback stream. */
   readonly isForced: boolean
+}
+
+const maxLogEntries = 60
+const maxLogBytes = 8_192
+
+/** Removes entries from the middle of a log that is too long: the reasons why playlists were not due. */
+export function truncateLog(log: readonly LogEntry[]): LogEntry[] {
+  const sizes = log.map(entry => new TextEncoder().encode(JSON.stringify(entry)).length + 1)
+  let bytes = sizes.reduce((sum, size) => sum + size, 1)
+  let [from, to] = [log.length >> 1, log.length >> 1]
+  while (to - from < log.length && (log.length - (to - from) > maxLogEntries || bytes > maxLogBytes)) {
+    const removed = from > 0 && from >= log.length - to ? --from : to++
+    bytes -= sizes[removed] ?? 0
+  }
+  return [...log.slice(0, from), ...log.slice(to)]
 }
 
 /** A playlist that is due in a slot, and how to choose from it. */
@@ -121,6 +135,81 @@ function shuffledCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
 
 const noTracks: ReadonlySet<number> = new Set()
 const noPlays: AvoidedKeys = { songs: new Map(), titles: new Map(), artists: new Map() }
+
+interface TrackQuery {
+  readonly tracks: Tracks
+  readonly recent: AvoidedKeys
+  /** Songs that are skipped, except for `repeat`. */
+  readonly avoided: readonly (number | null)[]
+  /** Ids of tracks that are skipped, except for `repeat`. */
+  readonly rejected: ReadonlySet<number>
+  /** Longer tracks are skipped. */
+  readonly maxAirtimeMs: number
+  /** Whether a track is in the pool. */
+  includes(index: number): boolean
+  /** The lowest key comes first. */
+  orderKey(index: number): number
+}
+
+/** Finds the best track of every tier as an index, or -1, in one scan; `repeat` may be a song to avoid. */
+function findBestTracks(query: TrackQuery) {
+  const { tracks, recent, avoided, rejected, maxAirtimeMs } = query
+  const { songs, titles, artists, artistsEnd, durations, lastAired, ids } = tracks
+  const skipped = { song: 0, title: 0, artist: 0 }
+  const best = { 1: noBestTrack(), 2: noBestTrack(), 3: noBestTrack(), repeat: noBestTrack() }
+  let considered = 0
+  for (let index = 0; index < ids.length; index++) {
+    if (!query.includes(index)) continue
+    if (maxAirtimeMs !== Infinity && airtimeMs(durations[index] ?? 0) > maxAirtimeMs) continue
+    considered++
+    const song = songs[index] ?? 0
+    const songHeard = recent.songs.get(song)
+    const heardMs = Math.max(lastAired[index] ?? 0, songHeard ?? 0)
+    const orderKey = query.orderKey(index)
+    keepBetter(best.repeat, index, heardMs, orderKey)
+    if (avoided.includes(song) || (rejected.size > 0 && rejected.has(ids[index] ?? 0))) {
+      skipped.song++
+      continue
+    }
+    keepBetter(best[3], index, heardMs, orderKey)
+    if (songHeard !== undefined) {
+      skipped.song++
+      continue
+    }
+    const title = titles[index] ?? 0
+    if (title !== 0 && recent.titles.get(title) !== undefined) {
+      skipped.title++
+      continue
+    }
+    let artistMs = -Infinity
+    for (let each = index === 0 ? 0 : (artistsEnd[index - 1] ?? 0); each < (artistsEnd[index] ?? 0); each++)
+      artistMs = Math.max(artistMs, recent.artists.get(artists[each] ?? 0) ?? -Infinity)
+    if (artistMs === -Infinity) {
+      keepBetter(best[1], index, 0, orderKey)
+      continue
+    }
+    skipped.artist++
+    keepBetter(best[2], index, artistMs, orderKey)
+  }
+  const byTier: Record<Tier, number> = { 1: best[1].index, 2: best[2].index, 3: best[3].index }
+  return { byTier, repeat: best.repeat.index, considered, skipped }
+}
+
+interface BestTrack {
+  index: number
+  heardMs: number
+  orderKey: number
+}
+
+const noBestTrack = (): BestTrack => ({ index: -1, heardMs: Infinity, orderKey: Infinity })
+
+/** Prefers the track that was heard longest ago, then the lowest order key. */
+function keepBetter(best: BestTrack, index: number, heardMs: number, orderKey: number): void {
+  if (heardMs > best.heardMs || (heardMs === best.heardMs && orderKey >= best.orderKey)) return
+  best.index = index
+  best.heardMs = heardMs
+  best.orderKey = orderKey
+}
 
 /** The whole list as one batch. */
 function mergedCandidate(choice: PickInput): Candidate | null {

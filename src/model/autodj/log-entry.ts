@@ -33,18 +33,3 @@ export type MoveReason = 'request_inserted' | 'window_open'
 
 /** The numbers of tracks that were skipped as duplicates. */
 type SkippedTracks = Readonly<Record<'song' | 'title' | 'artist', number>>
-
-const maxLogEntries = 60
-const maxLogBytes = 8_192
-
-/** Removes entries from the middle of a log that is too long: the reasons why playlists were not due. */
-export function truncateLog(log: readonly LogEntry[]): LogEntry[] {
-  const sizes = log.map(entry => new TextEncoder().encode(JSON.stringify(entry)).length + 1)
-  let bytes = sizes.reduce((sum, size) => sum + size, 1)
-  let [from, to] = [log.length >> 1, log.length >> 1]
-  while (to - from < log.length && (log.length - (to - from) > maxLogEntries || bytes > maxLogBytes)) {
-    const removed = from > 0 && from >= log.length - to ? --from : to++
-    bytes -= sizes[removed] ?? 0
-  }
-  return [...log.slice(0, from), ...log.slice(to)]
-}

@@ -1,8 +1,14 @@
-import { type Candidate, type PickInput, type Decision, prepareCandidates } from './candidates.ts'
+import {
+  type Candidate,
+  type Decision,
+  type PickInput,
+  prepareCandidates,
+  truncateLog
+} from './candidates.ts'
 import { checkDue, type DueCheck } from './due.ts'
 import { findRecentPlays, type Tier } from './duplicates.ts'
 import { type Playlist, regularPlaylists, type Slot, playlistWeight } from './library.ts'
-import { type LogEntry, type SlotReason, truncateLog } from './log-entry.ts'
+import type { LogEntry, SlotReason } from './log-entry.ts'
 import { previousPlay, repeatsPrevious } from './previous-play.ts'
 import type { Random } from './random.ts'
 import { decideToPlay, findDueRequest } from './requests.ts'

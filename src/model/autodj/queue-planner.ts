@@ -1,4 +1,5 @@
 import { findLastPlay } from './due.ts'
+import { airtimeMs, nextStartMs, overlapWithNextMs } from './durations.ts'
 import { isEligible, isFixed, isInPlaylist, isImprovable } from './eligibility.ts'
 import { isInterruptOverdue } from './interrupt.ts'
 import { type PlayOrRow, isExpiredRequest, isPlayable, type Library } from './library.ts'
@@ -55,7 +56,7 @@ const maxRows = 2_000
  * precedence, fills the queue and updates all start times. Deterministic, and idempotent.
  *
  * - length of the queue: `hasRoom` in `queue-draft.ts`
- * - choice of a song: `pick.ts`; avoiding duplicates: `duplicates.ts`, `best-tracks.ts`
+ * - choice of a song: `pick.ts`; avoiding duplicates: `duplicates.ts`, `candidates.ts`
  * - whether a row stays: `eligibility.ts`; what goes before it: `precedence.ts`
  */
 export function planQueue(input: PlannerInput): QueuePlan {
@@ -186,3 +187,35 @@ function assignPositions({ input, planned, moveReasons }: QueueDraft): {
   }
   return { insert, move }
 }
+
+/** A queued row that starts as it was planned. */
+export interface PlannedStart<Row extends QueuedRow> {
+  readonly row: Row
+  /** When it ends, or the next row interrupts it. */
+  readonly endsAtMs: number
+}
+
+/** Plans are stored in whole milliseconds, and a play may be ended this much early. */
+const toleranceMs = 20
+
+/**
+ * Finds the first row of a queue, if it can start at `startMs` without a new plan: the queue was planned for
+ * that time, so interrupts and requests that are due are already in it. A row may also start late, but before
+ * the planned start of the next one, unless it interrupts or was requested. Returns null if the queue must be
+ * planned: always for scheduled rows, because a plan may end them early.
+ */
+export function findPlannedStart<Row extends QueuedRow>(
+  [row, next]: readonly Row[],
+  startMs: number,
+  overlapMs: number
+): PlannedStart<Row> | null {
+  if (!row || row.occurrenceMs !== null) return null
+  const untilMs = next ? next.startsAtMs : row.startsAtMs + airtimeMs(row.durationMs)
+  if (startMs < row.startsAtMs - toleranceMs || startMs >= untilMs) return null
+  if (startMs > row.startsAtMs + toleranceMs && isBoundToTime(row)) return null
+  const endsAtMs = nextStartMs(startMs, row.durationMs, overlapWithNextMs(row, overlapMs))
+  return { row, endsAtMs: next?.isInterrupt ? Math.min(endsAtMs, untilMs) : endsAtMs }
+}
+
+/** Whether a row interrupts or was requested. */
+const isBoundToTime = ({ isInterrupt, requestId }: QueuedRow) => isInterrupt || requestId !== null

@@ -1,8 +1,8 @@
-import type { Decision } from './candidates.ts'
+import { type Decision, truncateLog } from './candidates.ts'
 import { checkDue } from './due.ts'
 import { repeatsTooSoon } from './duplicates.ts'
 import { isExpiredRequest, isPlayable, type PendingRequest, type Slot } from './library.ts'
-import { type LogEntry, type RequestObstacle, truncateLog } from './log-entry.ts'
+import type { LogEntry, RequestObstacle } from './log-entry.ts'
 import { isSong } from './previous-play.ts'
 
 /** The request that plays in a slot, or null and the reason. */

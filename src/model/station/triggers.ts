@@ -1,4 +1,4 @@
-import { isOnline } from './state.ts'
+import { isOnline, type Revisions } from './state.ts'
 
 /** The triggers of web hooks and events. */
 export const triggers = [
@@ -13,6 +13,34 @@ export const triggers = [
 ] as const
 
 export type Trigger = (typeof triggers)[number]
+
+/** Web hooks get these only once the new status has lasted. */
+export const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
+
+const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
+  station: [],
+  queue: [],
+  playback: ['song_changed', 'song_changed_live', 'station_online', 'station_offline'],
+  live: ['song_changed_live', 'live_connect', 'live_disconnect', 'station_online', 'station_offline'],
+  listeners: ['listener_gained', 'listener_lost']
+}
+
+/**
+ * Whether a change of these parts may fire a trigger of a web hook. `hookTriggers`: those of each web hook of the
+ * station; an empty list stands for all.
+ */
+export function mayFireTriggers(
+  hookTriggers: readonly (readonly Trigger[])[],
+  parts: ReadonlySet<keyof Revisions>
+): boolean {
+  const fired = new Set([...parts].flatMap(part => triggersOfParts[part]))
+  // Of an unreadable web hook they may be anything.
+  return hookTriggers
+    .filter(Array.isArray)
+    .some((own: readonly Trigger[]) =>
+      own.length === 0 ? fired.size > 0 : own.some(trigger => fired.has(trigger))
+    )
+}
 
 /** The part of a state that triggers depend on. */
 export interface TriggerState {

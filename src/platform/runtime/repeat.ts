@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { createTask, validate } from 'node-cron'
 import type { Logger } from 'pino'
-
-import { openCronTimes } from './cron-times.ts'
 
 /** Runs as soon as it is opened, and again after each pause. A run may return the milliseconds until the next one. */
 interface Pauses {
@@ -89,6 +88,19 @@ const maxSleepMs = 60_000
 async function pauseUntil(timeMs: number, signal: AbortSignal): Promise<void> {
   for (let leftMs = timeMs - Date.now(); leftMs > 0 && !signal.aborted; leftMs = timeMs - Date.now())
     await pause(Math.min(leftMs, maxSleepMs), signal)
+}
+
+/** Whether `openCronTimes` takes a text. */
+export const isCronExpression = (text: string): boolean => validate(text)
+
+/**
+ * Returns a function that returns the next times of a cron expression in UTC: seconds (optional), minutes,
+ * hours, ...
+ */
+export function openCronTimes(expression: string): (count: number) => Date[] {
+  // The package only computes the times: the task is never started.
+  const task = createTask(expression, () => {}, { timezone: 'UTC' })
+  return count => task.getNextRuns(count)
 }
 
 /** Adds 20 % jitter, so that several processes do not act at the same moment. */

@@ -1,4 +1,4 @@
-import { writeServerEvent } from '../../engine/triggers.ts'
+import { writeServerEvent } from '../../engine/status-events.ts'
 import { FetchFault } from '../../platform/outbound/guarded-fetch.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
@@ -106,7 +106,7 @@ function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<v
  * hooks get `station_offline`, although what it plays is known.
  */
 async function reportAbsence(
-  { sql, triggersFor }: PollDeps,
+  { sql, outbox }: PollDeps,
   poll: LeasedPoll,
   problem: string,
   { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number }
@@ -117,13 +117,13 @@ async function reportAbsence(
       await tx`select from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs} for update`
     if (!leased || !(await raiseAlert(tx, composeAlert(poll, problem, sinceMs)))) return
     if (poll.remoteId === null)
-      await writeServerEvent(tx, poll.stationId, { trigger: 'station_offline', sinceMs, nowMs }, triggersFor)
+      await writeServerEvent(tx, poll.stationId, { trigger: 'station_offline', sinceMs, nowMs }, outbox)
   })
 }
 
 /** Resolves the alert, and enqueues the web hook event that the station is back. */
 async function resolveAbsence(
-  { sql, triggersFor }: PollDeps,
+  { sql, outbox }: PollDeps,
   poll: LeasedPoll,
   nowMs: number
 ): Promise<void> {
@@ -131,7 +131,7 @@ async function resolveAbsence(
     const wasRaised = await resolveAlert(tx, pollAlertKey(poll.id))
     if (!wasRaised || poll.remoteId !== null) return
     const sinceMs = poll.failingSinceMs ?? nowMs
-    await writeServerEvent(tx, poll.stationId, { trigger: 'station_online', sinceMs, nowMs }, triggersFor)
+    await writeServerEvent(tx, poll.stationId, { trigger: 'station_online', sinceMs, nowMs }, outbox)
   })
 }
 

@@ -9,7 +9,7 @@ import type { QueryObserver } from './connections/query-observer.ts'
 export type Sql = postgres.Sql<{ bigint: number }>
 /** A transaction; only queries made through it are part of it. */
 export type Tx = postgres.TransactionSql<{ bigint: number }>
-/** A part of a statement. */
+/** A statement or a part of one, which is not sent yet. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 export interface SqlOptions {

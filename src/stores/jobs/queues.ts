@@ -1,7 +1,9 @@
 import { type JobsOptions, Queue } from 'bullmq'
 import * as v from 'valibot'
 
+import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
+import type { Logger } from '../../platform/runtime/log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { deliverQueue } from '../redis/keys.ts'
 
@@ -47,6 +49,23 @@ export async function scheduleDeliveries(
       opts: { jobId: `${webhookId}-${Math.ceil(atMs)}`, delay }
     }))
   )
+}
+
+const enqueueTimeoutMs = 500
+
+/** Enqueues deliveries that were committed. Never rejects: if Redis is unavailable, the relay finds them. */
+export async function enqueueDeliveries(
+  queue: DeliverQueue,
+  webhookIds: readonly number[],
+  log: Logger
+): Promise<void> {
+  if (webhookIds.length === 0) return
+  try {
+    const add = () => scheduleDeliveries(queue, webhookIds, engineTimeMs())
+    await withDeadline(enqueueTimeoutMs, 'enqueuing deliveries of web hooks', add)
+  } catch (error) {
+    log.warn({ err: error }, 'deliveries of web hooks not enqueued; retrying')
+  }
 }
 
 /**

@@ -1,5 +1,3 @@
-import { hashSlot } from './hash-slot.ts'
-
 /**
  * Every key and channel in Redis. Stations are spread over shards; all keys of a shard and its channel carry its hash
  * tag, so that a script may touch them together on Redis Cluster.
@@ -54,6 +52,18 @@ const tagOf = (shard: number) => `{${shardTags[shard] ?? ''}}`
 
 /** The slot of a shard in Redis Cluster. */
 export const shardSlot = (shard: number) => hashSlot(shardTags[shard] ?? '')
+
+/** The slot of a hash tag in Redis Cluster: its CRC-16 (XMODEM) modulo 16,384. */
+export function hashSlot(tag: string): number {
+  let crc = 0
+  for (const byte of Buffer.from(tag)) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : crc << 1
+  }
+  return crc % slotCount
+}
+
+export const slotCount = 16_384
 
 export const stationKey = (stationId: number) => `cuewire:${tagOf(shardOf(stationId))}:station:${stationId}`
 

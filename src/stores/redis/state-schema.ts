@@ -1,4 +1,7 @@
+import * as v from 'valibot'
+
 import type { ListenerCounts, StationState } from '../../model/station/state.ts'
+import { type Trigger, triggers as knownTriggers } from '../../model/station/triggers.ts'
 
 /*
  * Schemas of live states in Redis. Two releases run side by side during an upgrade, so a new schema takes
@@ -50,4 +53,66 @@ function isState(value: unknown): value is Omit<StationState, 'epoch' | 'offset'
     'profile' in value &&
     typeof value.profile === 'object'
   )
+}
+
+/** `revision`: of the facts that the state shows. `schema`: in which the state is written. */
+export type StoredPosition = ReturnType<typeof parsePosition>
+
+/** Parses `epoch:offset:revision:schema`; the text is empty if nothing is stored. */
+export function parsePosition(text: string) {
+  const [epoch = '', offset = '0', revision = '0', schema = '0'] = text.split(':')
+  return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
+}
+
+/** Formats what `parsePosition` parses. */
+export const formatPosition = ({ epoch, offset, revision, schema }: StoredPosition): string =>
+  `${epoch}:${offset}:${revision}:${schema}`
+
+/** Whether only a newer release can read the state at a position. */
+export const isOfNewerRelease = ({ schema }: StoredPosition) => schema > Math.max(...readableSchemas)
+
+/** Whether this release can read the state at a position. */
+export const isReadable = ({ schema }: StoredPosition) => readableSchemas.includes(schema)
+
+/*
+ * Messages on the changes channel of a shard, as JSON: `commitStation-10.lua`, `countListeners-10.lua` and
+ * `removeState` write them. A removal has an empty `position`, the others `epoch:offset:revision:schema`.
+ */
+
+/**
+ * `removal`: a station was deleted. `state`: a commit. `counts`: new counts of the state with this revision.
+ */
+export type StationMessage = NonNullable<ReturnType<typeof parseMessage>>
+
+const messageSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    stationId: v.pipe(v.number(), v.safeInteger()),
+    position: v.string(),
+    triggers: v.array(v.string()),
+    counts: v.optional(v.unknown()),
+    state: v.optional(v.unknown())
+  })
+)
+
+const isKnownTrigger = (name: string): name is Trigger => (knownTriggers as readonly string[]).includes(name)
+
+/** Parses a message; null if it is invalid. Unknown triggers are left out. */
+export function parseMessage(text: string) {
+  const { success, output } = v.safeParse(messageSchema, text)
+  if (!success) return null
+  const { stationId, triggers } = output
+  if (output.position === '') return { type: 'removal' as const, stationId }
+  const position = parsePosition(output.position)
+  const common = { stationId, position, triggers: triggers.filter(isKnownTrigger) }
+  if (output.state === undefined)
+    return areCounts(output.counts) ? { type: 'counts' as const, ...common, counts: output.counts } : null
+  const state = decodeState(output.state, position, output.counts)
+  return {
+    type: 'state' as const,
+    ...common,
+    /** Null if it was left out or cannot be read. */
+    state: state?.stationId === stationId ? state : null
+  }
 }

@@ -16,8 +16,7 @@ import {
   stationKey,
   unflushedKey
 } from './keys.ts'
-import { parsePosition } from './positions.ts'
-import { areCounts, decodeState, encodeState, ownSchema } from './state-schema.ts'
+import { areCounts, decodeState, encodeState, ownSchema, parsePosition } from './state-schema.ts'
 
 /** `position` is empty if nothing is stored; `state` is null then, and if damaged or of another release. */
 export interface Stored {

@@ -3,7 +3,8 @@ import {
   extendPast,
   type CachedPast,
   composePast,
-  lookBackMs
+  lookBackMs,
+  type PastPlay
 } from '../../../src/engine/queue/library-past.ts'
 import { nextStartMs } from '../../../src/model/autodj/durations.ts'
 import {
@@ -20,7 +21,6 @@ import type { PlannerInput, QueuedRow } from '../../../src/model/autodj/queue-dr
 import { planQueue, type QueuePlan } from '../../../src/model/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/model/autodj/simulate.ts'
 import { forkTracks, trackIndex, markAired } from '../../../src/model/autodj/tracks.ts'
-import type { PastPlay } from '../../../src/stores/db/library/library.ts'
 
 /** A play, up to its end or interrupt. */
 export interface Heard extends PlayOrRow {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import type { PastPlay } from '../../../src/engine/queue/library-past.ts'
 import { packLibrary, unpackLibrary } from '../../../src/engine/queue/packed-library.ts'
-import type { PastPlay } from '../../../src/stores/db/library/library.ts'
 import { libraryOf, stationSpecs } from '../../support/autodj/days.ts'
 
 const key = fc.nat({ max: 2 ** 52 })

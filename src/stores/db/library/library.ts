@@ -1,9 +1,8 @@
-import type { PlayOrRow, PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
-import { buildTracks, type Tracks } from '../../../model/autodj/tracks.ts'
+import type { PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
+import { buildTracks, replaceTracks, type Tracks, valueAt } from '../../../model/autodj/tracks.ts'
 import { openPauses } from '../../../platform/runtime/time-slices.ts'
 import type { Sql, Tx } from '../sql.ts'
 import {
-  markColumns,
   mediaColumns,
   type PackedTracks,
   packedTracks,
@@ -50,7 +49,7 @@ const activeIn = (sql: Sql | Tx, { only = null, hasInactive = false }: PlaylistS
   and (${only && [...only]}::bigint[] is null or p.id = any(${only && [...only]}::bigint[]))`
 
 /** Reads playlists without their tracks, by id. */
-export async function readPlaylistSettings(
+async function readPlaylistSettings(
   sql: Sql | Tx,
   stationIds: readonly number[],
   selection: PlaylistSelection = {}
@@ -71,7 +70,7 @@ export async function readPlaylistSettings(
 }
 
 /** Reads all tracks of playlists, by playlist; those without any are left out. */
-export async function readTracks(
+async function readTracks(
   sql: Sql | Tx,
   stationIds: readonly number[],
   selection: PlaylistSelection = {}
@@ -108,133 +107,148 @@ export async function readTracks(
 
 const unpackSliceMs = 4
 
-/** No tracks. */
-export const noTracks = buildTracks([])
+const noTracks = buildTracks([])
 
 const options: readonly PlaylistOption[] = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
 const optionNames: ReadonlySet<string> = new Set(options)
 const isOption = (name: string): name is PlaylistOption => optionNames.has(name)
 
-/** A play of the history. */
-export interface PastPlay extends Omit<PlayOrRow, 'overlapMs'> {
-  readonly stationId: number
-  readonly id: number
-  /** Present if the marks of its track are not written until a report confirms it. */
-  readonly isProvisional?: true
+/** The ids of what changed in a library. */
+interface LibraryChanges {
+  readonly playlists: ReadonlySet<number>
+  /** Whether past plays changed. */
+  readonly plays: boolean
+  readonly tracks: ReadonlySet<number>
+  readonly media: ReadonlySet<number>
 }
 
-/** A play that is read to extend a library in memory, with what a play changes in its playlist. */
-export interface NewPlay extends PastPlay {
-  /** The current pass of the playlist; null or absent: unknown. */
-  readonly playlistPass?: number | null
-  /** The current marks of the track; null or absent: unknown. */
-  readonly lastPass?: number | null
-  readonly lastAiredMs?: number | null
+/** With more changes, reading the whole library is faster. */
+const changesAtMost = 2_000
+
+/**
+ * Reads what changed in a library after a version. Returns null if the whole library must be read: the list
+ * is not complete, too long, or the version is not one of this database (a backup was restored).
+ */
+export async function readLibraryChanges(
+  tx: Tx,
+  stationId: number,
+  version: number
+): Promise<LibraryChanges | null> {
+  const rows = await tx<{ kind: keyof typeof kinds; id: number }[]>`
+    select kind, changed_id as id from library_changes
+    where station_id = ${stationId} and version > ${version}
+      and exists (select from library_changes where station_id = ${stationId} and version = ${version})
+    ${tx.unsafe(`limit ${changesAtMost + 1}`)}`
+  if (rows.length === 0 || rows.length > changesAtMost) return null
+  const changes = {
+    playlists: new Set<number>(),
+    plays: false,
+    tracks: new Set<number>(),
+    media: new Set<number>()
+  }
+  for (const { kind, id } of rows) {
+    const name = kinds[kind]
+    if (name === null) return null
+    if (name === 'playlists' && id === noPlaylist) changes.plays = true
+    else changes[name].add(id)
+  }
+  return changes
 }
 
-const playsAtMost = 10_000
+/** Listed as a changed playlist if past plays changed, because releases before 0.3.0 know no kind for them. */
+const noPlaylist = 0
+const kinds = { playlist: 'playlists', track: 'tracks', media: 'media', all: null } as const
 
-/** Reads plays, the current one included, oldest first: those from an id on, or from a start time on. */
-export async function readPlays(
-  sql: Sql | Tx,
-  stationIds: readonly number[],
-  from: { readonly ids: readonly number[] }
-): Promise<NewPlay[]>
-export async function readPlays(
-  sql: Sql | Tx,
-  stationIds: readonly number[],
-  from: { readonly startsAtMs: readonly number[] }
-): Promise<PastPlay[]>
-export async function readPlays(
-  sql: Sql | Tx,
-  stationIds: readonly number[],
-  from: { readonly ids: readonly number[] } | { readonly startsAtMs: readonly number[] }
-): Promise<PastPlay[]> {
-  const isById = 'ids' in from
-  // Bounds and order of an index that begins with the station; see "walks an index of all stations" in
-  // docs/gotchas.md.
-  const column = isById ? sql`id` : sql`started_at_ms`
-  const rows = await sql<PlayRow[]>`
-    select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
-      h.media_id as "mediaId", h.pass, h.request_id as "requestId", h.occurrence_ms as "occurrenceMs",
-      h.song_key as song, coalesce(h.title_key, 0) as title, coalesce(h.artist_keys, '{}') as artists,
-      h.is_visible as "isVisible", h.is_bridged as "isProvisional", h.started_at_ms as "startsAtMs",
-      h.duration_ms as "durationMs"${isById ? sql`, p.pass as "playlistPass", t.*` : sql``}
-    from unnest(${[...stationIds]}::bigint[], ${[...(isById ? from.ids : from.startsAtMs)]}::bigint[]) as s (id, since)
-    cross join lateral (
-      select station_id, id, playlist_id, track_id, media_id, pass, request_id, occurrence_ms, song_key, title_key,
-        artist_keys, is_visible, is_bridged, started_at_ms, duration_ms
-      from song_history h where (h.station_id, h.${column}) >= (s.id, s.since) and h.station_id <= s.id
-      order by h.station_id desc, h.${column} desc ${sql.unsafe(`limit ${playsAtMost}`)}
-    ) h ${isById ? whatPlaysChange(sql) : sql``}
-    order by h.id`
-  return rows.map(({ song, title, artists, isProvisional, ...row }) => ({
-    ...row,
-    ...(isProvisional ? { isProvisional } : {}),
-    isInterrupt: false,
-    song: { song, title, artists: artists.map(Number) }
+/**
+ * Reads what changed. Returns the playlists of the station; those without a change are the same objects. Of a changed
+ * playlist whose tracks are known only the settings are read, since each track that changes is listed itself.
+ */
+export async function readChangedPlaylists(
+  tx: Tx,
+  stationId: number,
+  playlists: readonly Playlist[],
+  changes: LibraryChanges
+): Promise<readonly Playlist[]> {
+  const known = new Map(playlists.map(playlist => [playlist.id, playlist]))
+  const only = [...changes.playlists]
+  const settings = only.length > 0 ? await readPlaylistSettings(tx, [stationId], { only }) : []
+  // Songs and entries of remote lists are different media.
+  const hasKnownTracks = ({ id, source }: (typeof settings)[number]) =>
+    known.has(id) && (known.get(id)?.source === 'songs') === (source === 'songs')
+  const whole = new Set(settings.filter(each => !hasKnownTracks(each)).map(({ id }) => id))
+  const [read, changed] = await Promise.all([
+    whole.size > 0 ? readTracks(tx, [stationId], { only: [...whole] }) : new Map<number, Tracks>(),
+    readChangedTracks(tx, stationId, changes, whole)
+  ])
+  const withSettings = settings.map(({ stationId: _station, ...each }) => ({
+    ...each,
+    tracks: (whole.has(each.id) ? read.get(each.id) : known.get(each.id)?.tracks) ?? noTracks
   }))
+  return [...playlists.filter(({ id }) => !changes.playlists.has(id)), ...withSettings]
+    .map(each =>
+      whole.has(each.id) ? each : replaceChanged(each, changes, changed.get(each.id) ?? noTracks)
+    )
+    .toSorted((a, b) => a.id - b.id)
 }
 
-/** The playlist and the track of the plays `h`, each looked up: otherwise Postgres might go through all. */
-const whatPlaysChange = (sql: Sql | Tx) => sql`
-  left join lateral (select pass from playlists where id = h.playlist_id limit 1) p on true
-  left join lateral (
-    select ${markColumns(sql)} from playlist_tracks t where t.id = h.track_id limit 1
-  ) t on true`
+function replaceChanged(playlist: Playlist, changes: LibraryChanges, fresh: Playlist['tracks']): Playlist {
+  const { ids, media } = playlist.tracks
+  const isReplaced = (index: number) =>
+    changes.tracks.has(valueAt(ids, index)) || changes.media.has(valueAt(media, index))
+  if (fresh.ids.length === 0 && !ids.some((_, index) => isReplaced(index))) return playlist
+  return { ...playlist, tracks: replaceTracks(playlist.tracks, isReplaced, fresh) }
+}
 
-interface PlayRow extends Omit<NewPlay, 'song' | 'isInterrupt' | 'isProvisional'> {
-  isProvisional: boolean
-  song: number
-  title: number
-  artists: number[]
+/** Reads changed tracks and those with changed media, by playlist. Playlists that are read as a whole are left out. */
+async function readChangedTracks(
+  tx: Tx,
+  stationId: number,
+  { tracks, media }: LibraryChanges,
+  whole: ReadonlySet<number>
+) {
+  if (tracks.size + media.size === 0) return new Map<number, Playlist['tracks']>()
+  // Joined row by row: otherwise Postgres might go through all tracks.
+  const lists = await tx<(PackedTracks & { playlistId: number })[]>`
+    select t.playlist_id as "playlistId", ${packedTracks(tx)}
+    from (
+      select unnest(${[...tracks]}::bigint[]) as id
+      union
+      select other.id from unnest(${[...media]}::bigint[]) as changed (id)
+      cross join lateral (
+        select id from playlist_tracks where media_id = changed.id or repeated_media_id = changed.id offset 0
+      ) other
+    ) changed
+    cross join lateral (
+      select ${trackColumns(tx)}, p.source = 'remote_url' as is_remote
+      from playlist_entries t join playlists p on p.id = t.playlist_id
+      where t.id = changed.id and p.station_id = ${stationId} and p.is_enabled and p.type <> 'custom'
+        and p.id <> all(${[...whole]}::bigint[])
+      limit 1
+    ) t
+    cross join lateral (
+      select ${mediaColumns(tx)} from media m where id = t.media_id and station_id = ${stationId}
+        and (remote_playlist_id is not null) = t.is_remote
+      limit 1
+    ) m
+    group by t.playlist_id`
+  const pause = openPauses(unpackSliceMs)
+  return new Map(
+    await Promise.all(lists.map(async list => [list.playlistId, await unpackTracks([list], pause)] as const))
+  )
 }
 
 /**
- * Reads, for each playlist that counts, its last play before a time and the visible plays since (32,768 at
- * most).
+ * Raises the version of a library for a change that is not listed, so that cached copies are read again as a
+ * whole.
  */
-export async function readLastPlays(
-  sql: Sql | Tx,
-  stationIds: readonly number[],
-  beforeMs: readonly number[]
-) {
-  return sql<{ stationId: number; playlistId: number; startsAtMs: number; visibleAfter: number }[]>`
-    select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
-      select count(*) filter (where v.is_visible and v.started_at_ms < s.before_ms) from (
-        select v.is_visible, v.started_at_ms from song_history v
-        where (v.station_id, v.id) > (p.station_id, h.id) and v.station_id <= p.station_id
-        order by v.station_id, v.id limit 32768
-      ) v)::integer as "visibleAfter"
-    from unnest(${[...stationIds]}::bigint[], ${[...beforeMs]}::bigint[]) as s (id, before_ms)
-    join playlists p on p.station_id = s.id and p.is_enabled and p.type in ('once_per_x_songs', 'once_per_x_minutes')
-    cross join lateral (
-      select h.id, h.started_at_ms from song_history h
-      where (h.station_id, h.playlist_id) >= (p.station_id, p.id) and (h.station_id, h.playlist_id) <= (p.station_id, p.id)
-        and h.playlist_id is not null
-      order by h.station_id, h.playlist_id, h.id desc limit 1
-    ) h
-    where h.started_at_ms < s.before_ms`
+export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<void> {
+  await tx`select count_library_change(${stationId})`
 }
 
-/** Jingles after which the play before them is not searched. */
-export const jinglesAtMost = 1_000
-
-/** Reads when the last play that is not a jingle started, by station; omits those that have none. */
-export async function readLastSongStarts(
-  sql: Sql | Tx,
-  stationIds: readonly number[]
-): Promise<Map<number, number>> {
-  const rows = await sql<{ stationId: number; startsAtMs: number }[]>`
-    select s.id as "stationId", h.started_at_ms as "startsAtMs"
-    from unnest(${[...stationIds]}::bigint[]) as s (id)
-    cross join lateral (
-      select started_at_ms from (
-        select station_id, started_at_ms, is_visible from song_history
-        where station_id between s.id and s.id
-        order by station_id desc, started_at_ms desc ${sql.unsafe(`limit ${jinglesAtMost + 1}`)}
-      ) newest
-      where is_visible order by station_id desc, started_at_ms desc limit 1
-    ) h`
-  return new Map(rows.map(({ stationId, startsAtMs }) => [stationId, startsAtMs]))
+/**
+ * Lists a past play that was removed, or inserted before others, and its track (null: none), so that processes
+ * read the past plays and the track again.
+ */
+export async function recordPlayChange(tx: Tx, stationId: number, trackId: number | null): Promise<void> {
+  await tx`select record_play_change(${stationId}, ${trackId})`
 }

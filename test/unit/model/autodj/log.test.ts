@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Playlist } from '../../../../src/model/autodj/library.ts'
-import { type LogEntry, truncateLog } from '../../../../src/model/autodj/log-entry.ts'
+import { truncateLog } from '../../../../src/model/autodj/candidates.ts'
+import type { LogEntry } from '../../../../src/model/autodj/log-entry.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
 import { seededRandom } from '../../../../src/model/autodj/random.ts'

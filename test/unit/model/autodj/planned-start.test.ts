@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { findPlannedStart } from '../../../../src/model/autodj/planned-start.ts'
 import type { QueuedRow } from '../../../../src/model/autodj/queue-draft.ts'
+import { findPlannedStart } from '../../../../src/model/autodj/queue-planner.ts'
 import { onDays } from '../../../support/autodj/days.ts'
 import { aPlay, aRow, minuteMs, timeOf } from '../../../support/autodj/library.ts'
 import { sized } from '../../../support/tier.ts'

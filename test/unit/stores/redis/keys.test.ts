@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { hashSlot, slotCount } from '../../../../src/stores/redis/hash-slot.ts'
 import {
   deliverQueue,
+  hashSlot,
   scheduledPlaysKey,
   shards,
   shardSlot,
-  shardTags
+  shardTags,
+  slotCount
 } from '../../../../src/stores/redis/keys.ts'
 
 /** The master of each slot, if a cluster gives every master an equal range. */
