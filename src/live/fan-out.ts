@@ -2,6 +2,11 @@ import type { Trigger } from '../model/station/triggers.ts'
 import { commitToFrame, fanOutDuration } from '../platform/metrics/push.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { openTimeSlices } from '../platform/runtime/time-slices.ts'
+import { type Channels, delayPublication } from './channels.ts'
+import type { Feed } from './feed/feed.ts'
+import type { LiveStation } from './feed/live-station.ts'
+import { channelOf, timeChannel } from './protocol.ts'
+import type { Publications } from './publications.ts'
 import type { Channel, Subscription } from './session.ts'
 
 /** Delivers a prepared publication to one subscriber. */
@@ -19,16 +24,29 @@ interface Job {
   changedAtMs: number | null
 }
 
+export interface FanOutOptions {
+  readonly feed: Pick<Feed, 'onChange' | 'onRemoved' | 'namesOf'>
+  readonly channels: Pick<Channels, 'named'>
+  readonly publications: Pick<Publications, 'find'>
+  readonly prepare: Prepare
+  /** Called with the channel whose publication fails. */
+  readonly onError: (channel: Channel | null, error: unknown) => void
+  /** After this time, what a channel shows is published again; a channel may have its own interval. */
+  readonly heartbeatMs: number
+}
+
 export type FanOut = ReturnType<typeof openFanOut>
 
 /** Length of a time slice; between slices polls and pings are handled. */
 const sliceMs = 1
 
 /**
- * Delivers in time slices. The state is taken when a delivery begins, so a channel never has more than one
- * waiting, however fast it changes, and each subscriber gets states in order.
+ * Publishes the changes of the feed to the channels that show them. Delivers in time slices. The state is taken when a
+ * delivery begins, so a channel never has more than one waiting, however fast it changes, and each subscriber gets
+ * states in order.
  */
-export function openFanOut(prepare: Prepare, onError: (channel: Channel | null, error: unknown) => void) {
+export function openFanOut(options: FanOutOptions) {
+  const { feed, channels, publications, prepare, onError, heartbeatMs } = options
   const waiting = new Map<Channel, Job>()
   let current: ReturnType<typeof next> = null
   let announced = 0
@@ -65,30 +83,74 @@ export function openFanOut(prepare: Prepare, onError: (channel: Channel | null, 
 
   const slices = openTimeSlices(sliceMs, step)
 
+  /**
+   * A private station is repeated at the usual interval, because permissions are checked at each publication. The
+   * channel of the time has no state to repeat.
+   */
+  function heartbeatIntervalMs(channel: Channel): number {
+    if (channel.name === timeChannel) return Infinity
+    const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
+    return station?.isPublic ? channel.heartbeatMs : heartbeatMs
+  }
+
+  /**
+   * Delivers to all subscribers soon, and sets when the channel is due to be repeated if nothing else is published.
+   * Joined with a delivery of the channel that has not begun. `changedAtMs`: when the change was committed, in Unix
+   * milliseconds.
+   */
+  function publish(channel: Channel, triggers: Iterable<Trigger>, changedAtMs: number | null = null): void {
+    channel.dueAtMs = performance.now() + heartbeatIntervalMs(channel)
+    announced++
+    const job = waiting.get(channel)
+    if (job === undefined)
+      waiting.set(channel, { channel, triggers: new Set(triggers), announcedAt: announced, changedAtMs })
+    else {
+      for (const trigger of triggers) job.triggers.add(trigger)
+      job.announcedAt = announced
+      job.changedAtMs ??= changedAtMs
+    }
+    slices.wake()
+  }
+
+  const unsubscribe = [
+    feed.onChange((station, triggers) => {
+      for (const name of feed.namesOf(station)) {
+        for (const channel of channels.named(channelOf(name))) {
+          const isShown =
+            channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
+          if (isShown) publish(channel, triggers, committedAtMs(channel, station))
+        }
+      }
+    }),
+    feed.onRemoved(idOrName => {
+      for (const channel of channels.named(channelOf(idOrName))) publish(channel, [])
+    })
+  ]
+
   return {
     /** The number of the newest announced delivery: a client that joins now has its state. */
     position: () => announced,
-    /**
-     * Delivers to all subscribers soon. Joined with a delivery of the channel that has not begun. `changedAtMs`: when
-     * the change was committed, in Unix milliseconds.
-     */
-    publish: (channel: Channel, triggers: Iterable<Trigger>, changedAtMs: number | null = null) => {
-      announced++
-      const job = waiting.get(channel)
-      if (job === undefined)
-        waiting.set(channel, { channel, triggers: new Set(triggers), announcedAt: announced, changedAtMs })
-      else {
-        for (const trigger of triggers) job.triggers.add(trigger)
-        job.announcedAt = announced
-        job.changedAtMs ??= changedAtMs
-      }
-      slices.wake()
+    publish,
+    /** Sets the first repetition of a new channel to a random time, so that channels spread out. */
+    schedule: (channel: Channel) => {
+      channel.dueAtMs = performance.now() + heartbeatIntervalMs(channel) * (0.5 + Math.random() / 2)
     },
     close: () => {
+      for (const stop of unsubscribe) stop()
       slices.close()
       waiting.clear()
     }
   }
+}
+
+/**
+ * When a change that a channel is about to show was committed: a revision is a time. Null for new counts, which
+ * are not committed, for a delayed channel and for its first publication.
+ */
+function committedAtMs(channel: Channel, { revision }: LiveStation): number | null {
+  const { revision: before, delayMs } = channel
+  channel.revision = revision
+  return before === 0 || before === revision || delayMs > 0 ? null : revision
 }
 
 function measure({

@@ -1,4 +1,3 @@
-import type { Trigger } from '../model/station/triggers.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { visitInTimeSlices } from '../platform/runtime/time-slices.ts'
 import { applyDueChanges, type Channels } from './channels.ts'
@@ -12,7 +11,7 @@ import type { Channel, LiveSession, Subscription } from './session.ts'
 interface HeartbeatOptions {
   readonly sessions: ReadonlySet<LiveSession>
   readonly channels: Channels
-  readonly fanOut: FanOut
+  readonly fanOut: Pick<FanOut, 'publish'>
   readonly publications: Publications
   readonly backPressure: {
     readonly watched: () => readonly LiveSession[]
@@ -23,7 +22,6 @@ interface HeartbeatOptions {
   readonly noteFault: (channel: Channel, error: unknown) => void
   /** Ends a session whose check fails. */
   readonly fail: (session: LiveSession, error: unknown) => void
-  readonly heartbeatMs: number
   readonly pingIntervalMs: number
   readonly timeIntervalMs: number
   readonly tickMs: number
@@ -38,26 +36,12 @@ const staleCheckTicks = 4
 /** What happens to sessions and channels as time passes: pings, repeated publications, timeouts. */
 export function openHeartbeats(options: HeartbeatOptions) {
   const { sessions, channels, fanOut, publications, backPressure, end, noteFault, fail } = options
-  const { heartbeatMs, pingIntervalMs, timeIntervalMs, tickMs } = options
+  const { pingIntervalMs, timeIntervalMs, tickMs } = options
   let timeDueAtMs = performance.now() + timeIntervalMs
   let lastTickMs = performance.now()
   let ticks = 0
   let isTicking = false
   let isClosed = false
-
-  /** Publishes a channel, and repeats it one interval later if nothing else is published. See `FanOut`. */
-  function publish(channel: Channel, triggers: Iterable<Trigger>, changedAtMs: number | null = null): void {
-    channel.dueAtMs = performance.now() + heartbeatIntervalMs(channel)
-    fanOut.publish(channel, triggers, changedAtMs)
-  }
-
-  /**
-   * A private station is repeated at the usual interval, because permissions are checked at each publication.
-   */
-  function heartbeatIntervalMs(channel: Channel): number {
-    const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
-    return station?.isPublic ? channel.heartbeatMs : heartbeatMs
-  }
 
   /**
    * Takes an expired or revoked listen token from a session, and ends the session if it needs one. Publications
@@ -92,7 +76,8 @@ export function openHeartbeats(options: HeartbeatOptions) {
   function checkChannel(channel: Channel, nowMs: number, checksStaleness: boolean): void {
     const triggers = channel.postponed.length > 0 ? applyDueChanges(channel, engineTimeMs()) : null
     const isStalenessNew = checksStaleness && hasStalenessChanged(channel)
-    if (triggers !== null || isStalenessNew || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
+    if (triggers !== null || isStalenessNew || nowMs >= channel.dueAtMs)
+      fanOut.publish(channel, triggers ?? [])
   }
 
   /** Whether a channel became stale, or stopped being stale, since the last check. */
@@ -150,12 +135,6 @@ export function openHeartbeats(options: HeartbeatOptions) {
   }, tickMs)
 
   return {
-    publish,
-    /** Sets the first repetition of a new channel to a random time, so that channels spread out. */
-    schedule: (channel: Channel) => {
-      const delayMs = heartbeatIntervalMs(channel) * (0.5 + Math.random() / 2)
-      channel.dueAtMs = channel.name === timeChannel ? Infinity : performance.now() + delayMs
-    },
     close: () => {
       isClosed = true
       clearInterval(timer)

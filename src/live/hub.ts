@@ -1,24 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { connections, disconnects } from '../platform/metrics/push.ts'
-import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import type { Logger } from '../platform/runtime/log.ts'
 import { openSlicedQueue } from '../platform/runtime/time-slices.ts'
 import type { Admission } from './admission.ts'
-import { delayPublication, openChannels } from './channels.ts'
+import { openChannels } from './channels.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
-import type { LiveStation } from './feed/live-station.ts'
 import { type Followers, openFollowers } from './followers.ts'
 import { openHeartbeats } from './heartbeats.ts'
 import { type MayListen, openListenPermissions, type ReadGrant } from './permissions.ts'
-import {
-  channelOf,
-  type DisconnectReason,
-  maxMessageBytes,
-  maxMessageRate,
-  stationOfChannel
-} from './protocol.ts'
+import { type DisconnectReason, maxMessageBytes, maxMessageRate, stationOfChannel } from './protocol.ts'
 import { openPublications } from './publications.ts'
 import { openSender } from './sender.ts'
 import {
@@ -63,16 +55,6 @@ const drainPauseMs = 50
 /** Fewer sessions than this are ended without a pause. */
 const minDrainSlice = 100
 
-/**
- * When a change that a channel is about to show was committed: a revision is a time. Null for new counts, which
- * are not committed, for a delayed channel and for its first publication.
- */
-function committedAtMs(channel: Channel, { revision }: LiveStation): number | null {
-  const { revision: before, delayMs } = channel
-  channel.revision = revision
-  return before === 0 || before === revision || delayMs > 0 ? null : revision
-}
-
 /** Holds all sessions of this process, of all transports. */
 export function openHub(options: HubOptions) {
   const { feed, admission, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
@@ -81,13 +63,20 @@ export function openHub(options: HubOptions) {
   const sessions = new Set<LiveSession>()
   const channels = openChannels(channel => {
     if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
-    heartbeats.schedule(channel)
+    fanOut.schedule(channel)
   })
   const permissions = openListenPermissions(options.mayListen, log)
   const publications = openPublications(feed)
   const sender = openSender({ publications, permissions, followers, slowMs, log, end })
   const { backPressure } = sender
-  const fanOut = openFanOut(sender.prepare, noteFault)
+  const fanOut = openFanOut({
+    feed,
+    channels,
+    publications,
+    prepare: sender.prepare,
+    onError: noteFault,
+    heartbeatMs
+  })
   const shared = { channels, fanOut, pingIntervalMs, end }
   const handleMessage = openSubscribing({
     ...shared,
@@ -98,10 +87,10 @@ export function openHub(options: HubOptions) {
     followers,
     sender
   })
-  const intervals = { heartbeatMs, timeIntervalMs, tickMs }
   const heartbeats = openHeartbeats({
     ...shared,
-    ...intervals,
+    timeIntervalMs,
+    tickMs,
     sessions,
     publications,
     noteFault,
@@ -173,24 +162,8 @@ export function openHub(options: HubOptions) {
     )
   }
 
-  const unsubscribe = [
-    feed.onChange((station, triggers) => {
-      for (const name of feed.namesOf(station)) {
-        for (const channel of channels.named(channelOf(name))) {
-          const isShown =
-            channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
-          if (isShown) heartbeats.publish(channel, triggers, committedAtMs(channel, station))
-        }
-      }
-    }),
-    feed.onRemoved(idOrName => {
-      for (const channel of channels.named(channelOf(idOrName))) heartbeats.publish(channel, [])
-    })
-  ]
-
   function close(): void {
     heartbeats.close()
-    for (const stop of unsubscribe) stop()
     inboxes.close()
     fanOut.close()
   }

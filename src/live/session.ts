@@ -134,11 +134,6 @@ export function openLiveSession(transport: Transport, client: NewClient, dueAtMs
   }
 }
 
-/** Sends a frame and notes unsent bytes. */
-export function sendFrame(session: LiveSession, frame: Frame): void {
-  if (!session.transport.send(frame)) session.isClear = false
-}
-
 /** Sends the reason and closes; without a disconnect frame if a message was unparseable or too long. */
 export function endSession(session: LiveSession, ending: DisconnectReason): void {
   if (session.phase === 'ended') return

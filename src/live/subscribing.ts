@@ -19,8 +19,8 @@ import {
   timeChannel
 } from './protocol.ts'
 import type { Publications } from './publications.ts'
-import type { Sender } from './sender.ts'
-import { sendFrame, type LiveSession, type Subscription } from './session.ts'
+import { sendFrame, type Sender } from './sender.ts'
+import type { LiveSession, Subscription } from './session.ts'
 
 /** The private stations that a key may listen to. */
 type Allowed = ReadonlySet<number>

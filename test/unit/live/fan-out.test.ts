@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openFanOut } from '../../../src/live/fan-out.ts'
+import { type FanOutOptions, openFanOut } from '../../../src/live/fan-out.ts'
 import {
   type Channel,
   openLiveSession,
@@ -50,6 +50,17 @@ function aSubscription(channel: Channel, joinedAt: number): Subscription {
   }
 }
 
+/** Without a feed: the tests publish. */
+const open = (prepare: FanOutOptions['prepare'], onError: FanOutOptions['onError'] = () => {}) =>
+  openFanOut({
+    feed: { onChange: () => () => {}, onRemoved: () => () => {}, namesOf: () => [] },
+    channels: { named: () => [] },
+    publications: { find: () => undefined },
+    prepare,
+    onError,
+    heartbeatMs: 12_000
+  })
+
 const soon = { deadlineMs: 5_000, what: 'deliveries' }
 
 function blockEventLoop(ms: number): void {
@@ -59,13 +70,10 @@ function blockEventLoop(ms: number): void {
 test('a broadcast to many subscribers yields to other work', async () => {
   const channel = aChannel(200)
   let delivered = 0
-  const fanOut = openFanOut(
-    () => () => {
-      blockEventLoop(0.2)
-      delivered++
-    },
-    () => {}
-  )
+  const fanOut = open(() => () => {
+    blockEventLoop(0.2)
+    delivered++
+  })
   fanOut.publish(channel, [])
   const seen: number[] = []
   const timer = setInterval(() => seen.push(delivered), 0)
@@ -77,13 +85,10 @@ test('a broadcast to many subscribers yields to other work', async () => {
 test('changes before a broadcast starts are combined, with their triggers', async () => {
   const channel = aChannel(1)
   const rounds: string[][] = []
-  const fanOut = openFanOut(
-    (_, triggers) => {
-      rounds.push([...triggers])
-      return () => {}
-    },
-    () => {}
-  )
+  const fanOut = open((_, triggers) => {
+    rounds.push([...triggers])
+    return () => {}
+  })
   fanOut.publish(channel, ['song_changed'])
   fanOut.publish(channel, ['live_connect'])
   await waitFor(() => rounds.length > 0, soon)
@@ -94,7 +99,7 @@ test('a subscriber that joins after the publication is skipped, and an error aff
   const channel = aChannel(3)
   const faults: unknown[] = []
   const received: Subscription[] = []
-  const fanOut = openFanOut(
+  const fanOut = open(
     () => subscription => {
       received.push(subscription)
       throw new Error('broken')

@@ -34,14 +34,13 @@ function beat(sessions: Set<LiveSession>, failed: LiveSession[] = []) {
   return openHeartbeats({
     sessions,
     channels: openChannels(() => {}),
-    fanOut: { publish: () => {}, position: () => 0, close: () => {} },
+    fanOut: { publish: () => {} },
     // No session has a grant or a subscription, so none is asked for.
     publications: new Proxy(Object(null), {}),
     backPressure: { watched: () => [], check: () => {} },
     end: () => {},
     noteFault: () => {},
     fail: session => failed.push(session),
-    heartbeatMs: 1_000,
     pingIntervalMs: 60_000,
     timeIntervalMs: 60_000,
     tickMs: 10
