@@ -66,16 +66,30 @@ const files = ['src', 'workers', 'web'].flatMap(folder =>
     .filter(name => name.endsWith('.ts'))
     .map(name => join(folder, name))
 )
-const imports = new Map(
+/** What each file imports. `isLoaded`: with the file, because it is no type and not loaded later. */
+const imported = new Map(
   files.map(file => {
     const text = readFileSync(join(root, file), 'utf8')
-    const found = text.matchAll(
-      /^(?:import|export)\s[^;]*?from '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm
+    const matches = text.matchAll(
+      /^(?:import|export)(\s+type)?\s[^;]*?from '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm
     )
-    const names = [...found].map(([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? '')
-    return [file, names.map(name => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name))]
+    const all = [...matches].map(([, type, from, dynamic, bare]) => {
+      const name = from ?? dynamic ?? bare ?? ''
+      const path = name.startsWith('.') ? normalize(join(dirname(file), name)) : name
+      return { name: path, isLoaded: type === undefined && dynamic === undefined }
+    })
+    return [file, all] as const
   })
 )
+const imports = new Map([...imported].map(([file, all]) => [file, all.map(({ name }) => name)]))
+
+/** The most files that may be loaded with a file, itself included: what they do must be easy to survey. */
+const loadedAtMost = new Map([
+  // A GET of now playing.
+  ['src/live/hot-gets.ts', 20],
+  // The end of a song.
+  ['src/engine/due-advances.ts', 50]
+])
 
 const isFile = (name: string) => /^(src|workers|web|scripts)\//.test(name)
 
@@ -111,6 +125,22 @@ test('each rule is needed', () => {
   })
   expect(unused).toEqual([])
 })
+
+test('few files are loaded with those that must be fast', () => {
+  const tooMany = [...loadedAtMost].flatMap(([file, most]) => {
+    const loaded = [...findLoaded(file)]
+    return loaded.length > most ? { file, loaded } : []
+  })
+  expect(tooMany).toEqual([])
+})
+
+/** Returns the files that are loaded with a file, itself included. */
+function findLoaded(file: string): Set<string> {
+  const loaded = new Set([file])
+  for (const each of loaded)
+    for (const { name, isLoaded } of imported.get(each) ?? []) if (isLoaded && imported.has(name)) loaded.add(name)
+  return loaded
+}
 
 /** Returns the files of each circle of imports. */
 function findCircles(): string[][] {
