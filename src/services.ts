@@ -115,8 +115,7 @@ export async function openServices(
       processes,
       libraries: openLibraryCache(),
       identities: openIdentityCache(),
-      publishNewest: stationId =>
-        publications.run(stationId, () => publishStation(services, stationId)),
+      publishNewest: stationId => publications.run(stationId, () => publishStation(services, stationId)),
       allStations: openCoalescer(),
       outbox: openOutbox(triggersFor),
       stationFaults,

@@ -1,10 +1,10 @@
 import { shardOf, shards } from '../stores/redis/keys.ts'
-import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/state-schema.ts'
 import {
   readShardSummaries,
   readStationPositions,
   type ShardSummary
 } from '../stores/redis/shard-commands.ts'
+import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/state-schema.ts'
 import { dropTombstone, readPositions, removeState } from '../stores/redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
 import { removeDeletedStates } from './station-removal.ts'

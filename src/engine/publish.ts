@@ -1,4 +1,9 @@
-import { pickVisibleState, type Song, type StationSnapshot, type StationState } from '../model/station/state.ts'
+import {
+  pickVisibleState,
+  type Song,
+  type StationSnapshot,
+  type StationState
+} from '../model/station/state.ts'
 import { triggersBetween } from '../model/station/triggers.ts'
 import { unpublishedChanges } from '../platform/metrics/engine.ts'
 import { tracedWithin } from '../platform/tracing/tracing.ts'
@@ -81,7 +86,9 @@ async function publishChanges(
     services.scheduledPlays.add(playing.flatMap(findScheduledPlay))
   ])
   return Promise.all(
-    changes.map(async ({ snapshot: { stationId } }, index) => states[index] ?? services.publishNewest(stationId))
+    changes.map(
+      async ({ snapshot: { stationId } }, index) => states[index] ?? services.publishNewest(stationId)
+    )
   )
 }
 

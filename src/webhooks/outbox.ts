@@ -7,7 +7,12 @@ import {
   type StationState,
   type VisibleState
 } from '../model/station/state.ts'
-import { statusTriggers, type Trigger, triggersBetween, type TriggerState } from '../model/station/triggers.ts'
+import {
+  statusTriggers,
+  type Trigger,
+  triggersBetween,
+  type TriggerState
+} from '../model/station/triggers.ts'
 import { currentTraceparent } from '../platform/tracing/tracing.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import type { HookConfig } from './config.ts'

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 
 import { changeStation } from '../../src/engine/change-station.ts'
 import { confirmPlay } from '../../src/engine/plays/provisional-plays.ts'
+import { readAutodjFacts } from '../../src/engine/queue-context.ts'
 import {
   cacheLibrary,
   findCachedLibrary,
@@ -14,7 +15,6 @@ import {
 import { readPlays } from '../../src/engine/queue/library-past.ts'
 import { startNewPass } from '../../src/engine/queue/plan-statements.ts'
 import { refillQueue } from '../../src/engine/queue/queue.ts'
-import { readAutodjFacts } from '../../src/engine/queue-context.ts'
 import { lockStations } from '../../src/engine/station-facts.ts'
 import { raiseLibraryVersion, recordPlayChange } from '../../src/stores/db/library/library.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'

@@ -113,15 +113,11 @@ test('deliveries of a deleted web hook are removed afterwards, and no others', a
   const kept = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
   for (const shId of [1, 2])
     await sql.begin(tx =>
-      openOutbox(triggersFor).writeEvent(
-        tx,
-        stateOf(stationId, shId),
-        {
-          fact: `song:${shId}`,
-          happenedAtMs: Date.now(),
-          triggers: ['song_changed']
-        }
-      )
+      openOutbox(triggersFor).writeEvent(tx, stateOf(stationId, shId), {
+        fact: `song:${shId}`,
+        happenedAtMs: Date.now(),
+        triggers: ['song_changed']
+      })
     )
   expect(await removeOrphanDeliveries(sql)).toBe(0)
   await sql`delete from webhooks where id = ${deleted}`

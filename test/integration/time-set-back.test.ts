@@ -150,15 +150,11 @@ test('a retry is not delayed beyond its backoff after the clock was set back, an
   const aheadMs = nowMs + hourMs
   for (const shId of [1, 2])
     await sql.begin(async tx =>
-      openOutbox(triggersFor).writeEvent(
-        tx,
-        stateOf(stationId, shId),
-        {
-          fact: `song:${shId}`,
-          happenedAtMs: nowMs,
-          triggers: ['song_changed']
-        }
-      )
+      openOutbox(triggersFor).writeEvent(tx, stateOf(stationId, shId), {
+        fact: `song:${shId}`,
+        happenedAtMs: nowMs,
+        triggers: ['song_changed']
+      })
     )
   await sql`
     update webhook_deliveries set attempts = 1, next_attempt_ms = ${aheadMs + 5_000}

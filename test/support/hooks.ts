@@ -95,16 +95,12 @@ export async function raiseSongs(
 ): Promise<void> {
   for (const shId of shIds)
     await sql.begin(tx =>
-      openOutbox(triggersFor).writeEvent(
-        tx,
-        stateOf(stationId, shId),
-        {
-          fact: `song:${shId}`,
-          triggers,
-          // The time that deliveries go by, which may be a few milliseconds behind the clock.
-          happenedAtMs: engineTimeMs()
-        }
-      )
+      openOutbox(triggersFor).writeEvent(tx, stateOf(stationId, shId), {
+        fact: `song:${shId}`,
+        triggers,
+        // The time that deliveries go by, which may be a few milliseconds behind the clock.
+        happenedAtMs: engineTimeMs()
+      })
     )
 }
 

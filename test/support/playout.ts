@@ -48,8 +48,7 @@ export async function openPlayout(
     processes: { schema: () => ownSchema },
     libraries: openLibraryCache(),
     identities: openIdentityCache(),
-    publishNewest: stationId =>
-      publications.run(stationId, () => publishStation(services, stationId)),
+    publishNewest: stationId => publications.run(stationId, () => publishStation(services, stationId)),
     allStations: openCoalescer(),
     outbox: openOutbox(triggersFor),
     stationFaults: openStationFaults(log),

@@ -138,7 +138,8 @@ test('few files are loaded with those that must be fast', () => {
 function findLoaded(file: string): Set<string> {
   const loaded = new Set([file])
   for (const each of loaded)
-    for (const { name, isLoaded } of imported.get(each) ?? []) if (isLoaded && imported.has(name)) loaded.add(name)
+    for (const { name, isLoaded } of imported.get(each) ?? [])
+      if (isLoaded && imported.has(name)) loaded.add(name)
   return loaded
 }
 

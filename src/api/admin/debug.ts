@@ -1,5 +1,5 @@
-import { publishStation } from '../../engine/repair-states.ts'
 import { clearQueue } from '../../engine/queue/queue.ts'
+import { publishStation } from '../../engine/repair-states.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'

@@ -1,9 +1,5 @@
 import { forkTracks } from '../../model/autodj/tracks.ts'
-import {
-  readChangedPlaylists,
-  readLibraryChanges,
-  readPlaylists
-} from '../../stores/db/library/library.ts'
+import { readChangedPlaylists, readLibraryChanges, readPlaylists } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import {
   emptyPast,
@@ -163,9 +159,9 @@ export async function readLibrary(
     (copies && (await updateCachedLibrary(tx, station, nowMs, copies))) ?? (await load(tx, station, nowMs))
   trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
   if (!copies) return library
-  const keep = () => cacheLibrary(copies.libraries, station.id, library)
-  if (copies.afterCommit) copies.afterCommit(keep)
-  else keep()
+  const cache = () => cacheLibrary(copies.libraries, station.id, library)
+  if (copies.afterCommit) copies.afterCommit(cache)
+  else cache()
   return library
 }
 

@@ -71,7 +71,10 @@ export async function refreshRemoteLists(
       const fetchAndKeep = async () =>
         refresh(services, list, await fetchList(list.url, allowed, signal), clock())
       // If a store is away, the list is fetched again when its lease expires.
-      await services.stationFaults.isolate('remote_lists', list.stationId, fetchAndKeep, { signal, part: list.id })
+      await services.stationFaults.isolate('remote_lists', list.stationId, fetchAndKeep, {
+        signal,
+        part: list.id
+      })
       fetched++
     }
   }

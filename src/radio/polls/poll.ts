@@ -122,11 +122,7 @@ async function reportAbsence(
 }
 
 /** Resolves the alert, and enqueues the web hook event that the station is back. */
-async function resolveAbsence(
-  { sql, outbox }: PollDeps,
-  poll: LeasedPoll,
-  nowMs: number
-): Promise<void> {
+async function resolveAbsence({ sql, outbox }: PollDeps, poll: LeasedPoll, nowMs: number): Promise<void> {
   await beginForStation(sql, poll.stationId, async tx => {
     const wasRaised = await resolveAlert(tx, pollAlertKey(poll.id))
     if (!wasRaised || poll.remoteId !== null) return

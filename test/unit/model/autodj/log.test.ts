@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Playlist } from '../../../../src/model/autodj/library.ts'
 import { truncateLog } from '../../../../src/model/autodj/candidates.ts'
+import type { Playlist } from '../../../../src/model/autodj/library.ts'
 import type { LogEntry } from '../../../../src/model/autodj/log-entry.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
