@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { maySeePrivate } from './api/auth/access.ts'
 import { ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
-import { openAuthorizer } from './api/auth/authorize.ts'
 import { openKeys } from './api/auth/keys.ts'
 import { openListenTokens } from './api/auth/listen-tokens.ts'
 import { sessionCookieName } from './api/auth/session-cookie.ts'
@@ -165,12 +164,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   const routes = [...apiRoutes, ...pageRoutes]
   serveRoutes(app, routes, {
     ...shared,
-    ...apiOptions(routes, {
-      services,
-      authorize: openAuthorizer({ keys, live, sql: reads }),
-      keys,
-      takesKeysInQuery: takesKeysInQuery(config.API_DIALECT)
-    }),
+    ...apiOptions(routes, services, { takesKeysInQuery: takesKeysInQuery(config.API_DIALECT) }),
     addressOf,
     ownHandlers,
     sessionCookie,

@@ -24,7 +24,6 @@ import { fallbackRoutes } from './broadcasting/fallback.ts'
 import { liquidsoapConfigRoutes } from './broadcasting/liquidsoap-config.ts'
 import { logRoutes } from './broadcasting/logs.ts'
 import { serviceRoutes } from './broadcasting/services.ts'
-import { withContentionErrors } from './core/contention.ts'
 import { docsRoutes } from './core/docs.ts'
 import type { ApiRoute, HandledRoute } from './core/route.ts'
 import { chartRoutes } from './dashboard/charts.ts'
@@ -228,8 +227,8 @@ const described: readonly ApiRoute[] = withDialects([
 
 /** Every route of the API. */
 export const apiRoutes: readonly HandledRoute[] = [
-  ...described.map(withContentionErrors),
-  withContentionErrors(requestByLinkRoute),
+  ...described,
+  requestByLinkRoute,
   ...documentRoutes(described, [azuracastSchemas]),
   ...relayRedirects,
   ...outOfScopeRoutes,

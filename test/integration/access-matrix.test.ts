@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 
 import { describe, expect } from 'vitest'
 
-import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import type { ApiKey } from '../../src/api/auth/keys.ts'
+import { openAuthorizer } from '../../src/api/core/admission.ts'
 import { parseId } from '../../src/api/core/parse.ts'
 import type { ApiRequest } from '../../src/api/core/route.ts'
 import { LiveStation } from '../../src/live/feed/live-station.ts'

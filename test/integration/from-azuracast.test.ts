@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
 
-import { findStation } from '../../src/api/core/parse.ts'
+import { findStation } from '../../src/api/core/find-station.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { insertStation } from '../../src/stores/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeApiKey } from '../../src/api/auth/keys.ts'
+import { openAuthorizer } from '../../src/api/core/admission.ts'
 import { hashPlayoutKey } from '../../src/api/playout/playout-caller.ts'
 import { TooManyRequests } from '../../src/platform/runtime/errors.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { findUrlProblem, openSongGuard } from '../../src/api/core/parse.ts'
+import { findUrlProblem, openSongGuard } from '../../src/api/core/url-checks.ts'
 import { sendNextSong } from '../../src/engine/playouts/send-next-song.ts'
 import { tryRefillQueue } from '../../src/engine/queue/queue.ts'
 import { test } from '../support/fixtures.ts'

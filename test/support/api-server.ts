@@ -2,7 +2,6 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/auth/access.ts'
-import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeApiKey } from '../../src/api/auth/keys.ts'
 import { openListenTokens } from '../../src/api/auth/listen-tokens.ts'
 import { takesKeysInQuery } from '../../src/api/azuracast/with-dialects.ts'
@@ -84,12 +83,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const app = App()
   serveHotGets(app, { live, corsOrigins, isDraining, ownPagesDiffer: config.API_DIALECT !== 'documented' })
   serveRoutes(app, apiRoutes, {
-    ...apiOptions(apiRoutes, {
-      services,
-      authorize: openAuthorizer({ keys, live, sql }),
-      keys,
-      takesKeysInQuery: takesKeysInQuery(config.API_DIALECT)
-    }),
+    ...apiOptions(apiRoutes, services, { takesKeysInQuery: takesKeysInQuery(config.API_DIALECT) }),
     addressOf: address => address,
     corsOrigins,
     log,

@@ -1,10 +1,11 @@
 import { integer, text } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
+import { findStation } from '../core/find-station.ts'
 import { listRoute } from '../core/list-route.ts'
 import { newestLimit } from '../core/list.ts'
 import { maxSecond, parseMoment } from '../core/moments.ts'
-import { queryFilters, findStation } from '../core/parse.ts'
+import { queryFilters } from '../core/parse.ts'
 import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const filters = queryFilters({

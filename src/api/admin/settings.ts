@@ -5,13 +5,12 @@ import { bodySchema, changesValidator } from '../../model/fields/form.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   changeInstallationSettings,
-  ensureInstallationSettings
+  ensureInstallationSettings,
+  type InstallationSettings
 } from '../../stores/db/installation-settings.ts'
-import type { InstallationSettings } from '../../stores/db/installation-settings.ts'
-import { assertNoProblems } from '../core/accept.ts'
 import { actionRoute } from '../core/actions.ts'
-import { auditChanges, type AuditedChanges } from '../core/audited-changes.ts'
-import { parseBody } from '../core/parse.ts'
+import { auditChanges, type AuditedChanges } from '../core/audit.ts'
+import { assertNoProblems, parseBody } from '../core/parse.ts'
 import type { RecordName } from '../core/record-names.ts'
 import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
 import { exactly, int64, named, string } from '../core/schemas.ts'

@@ -1,6 +1,6 @@
 import { type NotificationSource, notificationSources } from '../../stores/db/notifications.ts'
 
-// Decides what a caller may do and see. `authorize.ts` checks the permission that a route declares; all other
+// Decides what a caller may do and see. `core/admission.ts` checks the permission that a route declares; all other
 // differences between callers are decided by the functions here.
 
 const stationSpecific = [

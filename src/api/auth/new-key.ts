@@ -14,9 +14,8 @@ import { dialects } from '../../model/station/dialect.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { assertNoProblems } from '../core/accept.ts'
 import { maxSecond } from '../core/moments.ts'
-import { parseBody } from '../core/parse.ts'
+import { assertNoProblems, parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import {
   globalPermissions,

@@ -1,11 +1,11 @@
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
 import type { Reply } from '../../http/route.ts'
+import { beginWrite } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
 import { type ApiRequest, type ApiRoute, apiRoute, getStation } from './route.ts'
 import { ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
-import { beginWrite } from './write-transaction.ts'
 
 /** What an action did in its transaction. */
 export interface ActionResult {
@@ -29,7 +29,9 @@ interface Action<Subject> extends Omit<Declared, 'response' | 'handle'> {
 /** Runs a change in a transaction, which writes its audit entries as well. */
 export async function runAction(request: ApiRequest, services: ApiServices, work: Work<Tx>): Promise<Reply> {
   const stationId = request.caller?.station?.id ?? null
-  return finish(await beginWrite(services, stationId, async tx => recordResult(tx, request, await work(tx))))
+  return finish(
+    await beginWrite(services.sql, stationId, async tx => recordResult(tx, request, await work(tx)))
+  )
 }
 
 /** Runs a change of the station in the path. */

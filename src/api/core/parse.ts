@@ -1,17 +1,9 @@
 import * as v from 'valibot'
 
 import type { Fields, JsonSchema, ValuesOf } from '../../model/fields/field.ts'
-import { changesValidator } from '../../model/fields/form.ts'
-import { toFieldErrors } from '../../model/fields/form.ts'
-import { shortNamePattern } from '../../model/station/short-name.ts'
-import { checkForeignTarget, checkTarget, checkUrl, type UrlProblem } from '../../platform/outbound/guard.ts'
-import { toNetworkList, parseUrl } from '../../platform/outbound/networks.ts'
+import { changesValidator, toFieldErrors } from '../../model/fields/form.ts'
 import { ApiError, fieldError, type FieldError, refuseField } from '../../platform/runtime/errors.ts'
 import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
-import { findByFormerNames } from '../../stores/db/former-names.ts'
-import type { Sql } from '../../stores/db/sql.ts'
-import type { StationRow } from './route.ts'
-import type { ApiServices } from './services.ts'
 
 /** Parses a body. Throws 400 with the first problem of every invalid field. */
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
@@ -19,6 +11,86 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
   if (result.success) return result.output
   const [first, ...others] = toFieldErrors(result.issues)
   throw first ? ApiError.ofFields([first, ...others]) : new ApiError('invalid')
+}
+
+/**
+ * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the hooks
+ * can add their problems to the response; then `problems` is not empty, and nothing may be written. Throws
+ * 400 if a field is invalid that is required or that the hooks depend on.
+ */
+export function acceptBody<Values>(
+  schema: v.GenericSchema<unknown, Values>,
+  fields: Fields,
+  body: unknown,
+  { isPartial }: { isPartial: boolean }
+): { readonly values: Values; readonly problems: readonly FieldError[] } {
+  try {
+    return { values: parseBody(schema, body), problems: [] }
+  } catch (error) {
+    const problems = problemsIn(error)
+    const rest = problems.length === 0 ? null : withoutInvalid(fields, body, problems, isPartial)
+    if (rest === null) throw error
+    try {
+      return { values: parseBody(schema, rest), problems }
+    } catch {
+      throw error
+    }
+  }
+}
+
+/** Returns the problems, and of the others those of other fields. */
+export function mergeProblems(problems: readonly FieldError[], others: readonly FieldError[]): FieldError[] {
+  const invalid = invalidFields(problems)
+  return [...problems, ...others.filter(({ field }) => !invalid.has(rootOf(field)))]
+}
+
+/** Throws 400 with all problems, if there are any. */
+export function assertNoProblems([first, ...others]: readonly FieldError[]): void {
+  if (first) throw ApiError.ofFields([first, ...others])
+}
+
+/** Returns a problem for each unknown element of a list. `prefix` is its field without the index. */
+export function findUnknown<Value>(
+  list: readonly Value[],
+  known: ReadonlySet<Value>,
+  prefix: string,
+  sentence: string
+): FieldError[] {
+  return list.flatMap((each, index) =>
+    known.has(each) ? [] : [fieldError(`${prefix}${index}`, 'not_found', sentence)]
+  )
+}
+
+/** Returns the problems that an error lists; none unless it is a 400. */
+export function problemsIn(error: unknown): FieldError[] {
+  if (!(error instanceof ApiError) || error.kind !== 'invalid') return []
+  const { errors } = error.extraData
+  return Array.isArray(errors) ? errors.filter(isFieldError) : []
+}
+
+function withoutInvalid(
+  fields: Fields,
+  body: unknown,
+  problems: readonly FieldError[],
+  isPartial: boolean
+): object | null {
+  if (typeof body !== 'object' || body === null) return null
+  const invalid = invalidFields(problems)
+  const rest = Object.entries(body).filter(([name]) => !invalid.has(name))
+  for (const name of invalid) {
+    const field = fields[name]
+    // The hooks decide by these what else they require.
+    if (!field || field.isFixed || 'enum' in field.schema) return null
+    if (field.fallback === undefined && !isPartial) return null
+  }
+  return Object.fromEntries(rest)
+}
+
+const rootOf = (field: string) => field.split('.')[0] ?? ''
+const invalidFields = (problems: readonly FieldError[]) => new Set(problems.map(({ field }) => rootOf(field)))
+
+function isFieldError(value: unknown): value is FieldError {
+  return typeof value === 'object' && value !== null && 'field' in value && 'code' in value
 }
 
 const maxProblems = 100
@@ -47,10 +119,7 @@ export async function parseElements<const T extends v.GenericSchema>(
   return outputs
 }
 
-function refuseProblems(problems: readonly FieldError[]): void {
-  const [first, ...others] = problems.slice(0, maxProblems)
-  if (first) throw ApiError.ofFields([first, ...others])
-}
+const refuseProblems = (problems: readonly FieldError[]) => assertNoProblems(problems.slice(0, maxProblems))
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */
 export function parseId(text: string | undefined): number {
@@ -63,38 +132,6 @@ export function parseId(text: string | undefined): number {
 export function parseTextId(id = '', pattern: RegExp): string {
   if (!pattern.test(id)) throw new ApiError('not-found')
   return id
-}
-
-type FoundStation = StationRow & { readonly isPublic: boolean }
-
-/** Finds a station by id (all digits), short name or former name; null if there is none, after the same time. */
-export const findStation = async (sql: Sql, name: string): Promise<FoundStation | null> =>
-  (await findStations(sql, [name])).get(name) ?? null
-
-const isId = (name: string) => /^(0|[1-9]\d{0,15})$/.test(name)
-
-/** Finds stations by ids (all digits), short names and former names. Returns them by name, without unknown names. */
-export async function findStations(
-  sql: Sql,
-  names: readonly string[]
-): Promise<ReadonlyMap<string, FoundStation>> {
-  const ids = names.filter(isId).map(Number)
-  // Postgres refuses NUL. A short name is never all digits.
-  const shortNames = names.filter(name => !isId(name) && !name.includes('\0'))
-  const found = await sql<FoundStation[]>`
-    select id, short_name as "shortName", is_public as "isPublic" from stations
-    where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
-  const renamed = await findByFormerNames(
-    sql,
-    shortNames.filter(name => !shortNamePattern.test(name))
-  )
-  return new Map([
-    ...found.flatMap((station): [string, FoundStation][] => [
-      [String(station.id), station],
-      [station.shortName, station]
-    ]),
-    ...renamed
-  ])
 }
 
 /** Parses an integer of a query; `fallback` if it is absent. Throws 400 with the name of the parameter. */
@@ -126,43 +163,4 @@ export function queryFilters<F extends Fields>(fields: F) {
       })
     )
   }
-}
-
-interface GuardServices {
-  readonly config: Pick<ApiServices['config'], 'WEBHOOK_ALLOWED_NETWORKS'>
-}
-
-/**
- * What is wrong with the address of a song; null for a path, and for an address that may be reached. A name is looked
- * up when a playout gets the song.
- */
-export function findUrlProblem({ config }: GuardServices, path: string): UrlProblem | null {
-  return /^https?:/i.test(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
-}
-
-/**
- * Returns a function that checks a song before a playout gets it, which requests its address without a guard of its
- * own. An address that cannot be checked is a problem.
- */
-export const openSongGuard =
-  ({ config }: GuardServices) =>
-  async (path: string): Promise<UrlProblem | null> =>
-    /^https?:/i.test(path) ? checkForeignTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
-
-/**
- * Looks up URLs that the program will request, and returns those that are not allowed as problems of their
- * fields. Text that is not a URL is skipped: the field itself reports it.
- */
-export async function findTargetProblems(
-  { config }: ApiServices,
-  targets: readonly { readonly field: string; readonly url: string }[]
-): Promise<FieldError[]> {
-  const allowed = toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)
-  const found = await Promise.all(
-    targets.map(async ({ field, url }) => {
-      const refused = parseUrl(url) ? await checkTarget(url, allowed) : null
-      return refused ? [fieldError(field, refused.code, refused.sentence)] : []
-    })
-  )
-  return found.flat()
 }

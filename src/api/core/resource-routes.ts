@@ -5,8 +5,14 @@ import type { ListQuery, ListSource } from './list.ts'
 import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
-import type { ResourceBase, Resource, ResourceHooks, StoredRecord } from './resource.ts'
-import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
+import {
+  type ResourceBase,
+  type Resource,
+  type ResourceHooks,
+  stationIn,
+  type StoredRecord
+} from './resource.ts'
+import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json } from './route.ts'
 import { int64, named, ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
@@ -27,15 +33,11 @@ export function openOperations<F extends Fields>(
   const reads = openReads(resource, hooks)
   const writes = openWrites(resource, hooks, reads)
   const filter = filterOf(resource)
-  const callOf = (request: ApiRequest, services: ApiServices) =>
-    ({ resource, services, request, station: stationIn(request) }) as const
   return {
     open: (query, request, services) =>
       reads.list(services, request, stationIn(request), query, filter.parse(request.query)),
-    create: async (request, services) => writes.create(callOf(request, services)),
-    read: async (request, services, id) => reads.read(services, request, stationIn(request), id),
-    update: async (request, services, id) => writes.update(callOf(request, services), id),
-    remove: async (request, services, id) => writes.remove(callOf(request, services), id)
+    ...writes,
+    read: async (request, services, id) => reads.read(services, request, stationIn(request), id)
   }
 }
 
@@ -124,7 +126,6 @@ function filterOf<F extends Fields>({ fields, filters = [] }: Resource<F>) {
 
 const describeFilter = (schema: JsonSchema) => ({ ...schema, description: 'Only records with this value.' })
 const idIn = ({ params }: ApiRequest) => parseId(params['id'])
-const stationIn = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
 
 const idSchema = { ...int64, readOnly: true, examples: [1] }
 

@@ -2,16 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type * as v from 'valibot'
 
-import type { StationChange } from '../../engine/change-station.ts'
-import { toColumnName, sealingPurpose } from '../../model/fields/field.ts'
-import type { Fields, ValuesOf } from '../../model/fields/field.ts'
-import { changesValidator, bodyValidator } from '../../model/fields/form.ts'
+import { advance } from '../../engine/advance.ts'
+import { publishAllStations, raiseSharedCount } from '../../engine/all-stations.ts'
+import { changeStation, createStation, type StationChange } from '../../engine/change-station.ts'
+import { publishStation } from '../../engine/repair-states.ts'
+import { type Fields, sealingPurpose, toColumnName, type ValuesOf } from '../../model/fields/field.ts'
+import { bodyValidator, changesValidator } from '../../model/fields/form.ts'
+import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { ApiError, codeOf, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { beginWrite } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
-import { acceptBody, assertNoProblems, mergeProblems, problemsIn } from './accept.ts'
-import { recordAudit } from './audit.ts'
-import { auditChanges, findChanged } from './audited-changes.ts'
+import { auditChanges, findChanged, recordAudit } from './audit.ts'
+import { acceptBody, assertNoProblems, mergeProblems, problemsIn } from './parse.ts'
 import type { Reads } from './resource-reads.ts'
 import {
   type Deletion,
@@ -19,15 +22,18 @@ import {
   isStations,
   type RenderContext,
   type Resource,
+  type ResourceBase,
   type ResourceHooks,
+  stationIn,
   type StoredRecord,
   type Write
 } from './resource.ts'
 import type { ApiRequest } from './route.ts'
 import type { ApiServices } from './services.ts'
-import { markToPublish, publishWrite, runEdit, runCreation, type WriteCall } from './write-transaction.ts'
 
 type Values = Readonly<Record<string, unknown>>
+
+type Work<Result> = (tx: Tx, change: StationChange | null) => Promise<Result>
 
 /** Opens the writes of a resource. A record of a station is found only together with that station. */
 export function openWrites<F extends Fields>(
@@ -35,18 +41,18 @@ export function openWrites<F extends Fields>(
   hooks: ResourceHooks<F>,
   { find, read }: Reads<F>
 ) {
-  const { table, fields, label } = resource
+  const { table, fields, label, publishes } = resource
   const writable = Object.keys(fields).filter(name => fields[name]?.kind !== 'read-only')
   const unstored = writable.filter(name => !fields[name]?.isStored)
   const creationValidator = bodyValidator(fields)
   const updateValidator = changesValidator(fields)
 
   /** Creates a record. Returns it as rendered, with the values that only this response contains. */
-  async function create(call: WriteCall): Promise<{ readonly id: number }> {
-    const { services, request, station } = call
-    const { values, sent, problems, early } = await accept(call, null, creationValidator)
+  async function create(request: ApiRequest, services: ApiServices): Promise<{ readonly id: number }> {
+    const station = stationIn(request)
+    const { values, sent, problems, early } = await accept(request, services, null, creationValidator)
     const record = { services, station, before: null, values, sent, reveal: {} }
-    const insert = async (tx: Tx, change: StationChange | null) => {
+    const insert: Work<number> = async (tx, change) => {
       const late = (await hooks.beforeWrite?.({ ...record, tx, change })) ?? []
       assertNoProblems(mergeProblems(problems, [...early, ...late]))
       const row = { ...(isOfStation(resource) ? { station_id: station?.id } : {}), ...toColumns(tx, values) }
@@ -54,21 +60,38 @@ export function openWrites<F extends Fields>(
       if (!inserted) throw new Error('insert returned no row')
       return inserted.id
     }
+    const end = async (tx: Tx, change: StationChange | null, id: number) => {
+      await finish(request, { ...record, tx, change }, id, findChanged(fields, null, values))
+      assertOpen(request)
+    }
     const id = await translateErrors(problems, () =>
-      runCreation(call, insert, (tx, change, inserted) =>
-        finish(request, { ...record, tx, change }, inserted, findChanged(fields, null, values))
-      )
+      isStations(resource)
+        ? createStation(
+            services,
+            tx => insert(tx, null),
+            async change => end(change.tx, change, change.station.id)
+          )
+        : run(services, station?.id ?? null, async (tx, change) => {
+            const inserted = await insert(tx, change)
+            await end(tx, change, inserted)
+            return inserted
+          })
     )
-    await publishWrite(call, id)
+    await publishWrite(resource, services, id)
     return { id, ...(await read(services, request, station, id)), ...record.reveal }
   }
 
-  async function update(call: WriteCall, id: number): Promise<void> {
-    const { services, request, station } = call
-    const { values: given, sent: named, problems, early } = await accept(call, id, updateValidator)
+  async function update(request: ApiRequest, services: ApiServices, id: number): Promise<void> {
+    const station = stationIn(request)
+    const {
+      values: given,
+      sent: named,
+      problems,
+      early
+    } = await accept(request, services, id, updateValidator)
     const sent = new Set([...named].filter(name => !keepsSecret(name, given, request.body)))
     const isChanged = await translateErrors(problems, () =>
-      runEdit(call, { id }, async (tx, change) => {
+      run(services, isStations(resource) ? id : (station?.id ?? null), async (tx, change) => {
         // Not `for update`: records that refer to this one may be added meanwhile.
         const stored = await find(tx, station, id, tx`for no key update`)
         const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
@@ -78,41 +101,55 @@ export function openWrites<F extends Fields>(
         const late = [...early, ...((await hooks.beforeWrite?.(write)) ?? [])]
         assertNoProblems(mergeProblems(problems, [...fixedProblems(values, before), ...late]))
         const changed = findChanged(fields, before, values)
-        if (changed.length === 0) return false
-        const row = toColumns(tx, values)
-        await Promise.all([
-          // Executed at once, so that the statements of `afterWrite` follow it.
-          tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
-          finish(request, write, id, changed)
-        ])
-        return true
+        if (changed.length > 0)
+          await Promise.all([
+            // Executed at once, so that the statements of `afterWrite` follow it.
+            tx`update ${tx(table)} set ${tx(toColumns(tx, values))} where id = ${id}`.execute(),
+            finish(request, write, id, changed)
+          ])
+        assertOpen(request)
+        return changed.length > 0
       })
     )
-    if (isChanged) await publishWrite(call, id)
+    if (isChanged) await publishWrite(resource, services, id)
   }
 
-  async function remove(call: WriteCall, id: number): Promise<void> {
-    const { services, request, station } = call
+  async function remove(request: ApiRequest, services: ApiServices, id: number): Promise<void> {
+    const station = stationIn(request)
+    const erase: Work<void> = async (tx, change) => {
+      const before = await find(tx, station, id, tx`for update`)
+      const deletion = { tx, change, services, station, before, values: null }
+      assertNoProblems((await hooks.beforeWrite?.(deletion)) ?? [])
+      // `beforeWrite` marks a station as deleted. Its rows are deleted later, in batches.
+      if (!isStations(resource)) await tx`delete from ${tx(table)} where id = ${id}`
+      await finish(request, deletion, id, findChanged(fields, before, null))
+      assertOpen(request)
+    }
     await translateErrors([], () =>
-      runEdit(call, { id, isDeletion: true }, async (tx, change) => {
-        const before = await find(tx, station, id, tx`for update`)
-        const deletion = { tx, change, services, station, before, values: null }
-        assertNoProblems((await hooks.beforeWrite?.(deletion)) ?? [])
-        // `beforeWrite` marks a station as deleted. Its rows are deleted later, in batches.
-        if (!isStations(resource)) await tx`delete from ${tx(table)} where id = ${id}`
-        await finish(request, deletion, id, findChanged(fields, before, null))
-      })
+      // The deletion of a station is not a change of the station.
+      isStations(resource)
+        ? beginWrite(services.sql, id, tx => erase(tx, null))
+        : run(services, station?.id ?? null, erase)
     )
-    await publishWrite(call, id)
+    await publishWrite(resource, services, id)
+  }
+
+  /** Runs a write in a transaction: if it publishes something, in a change of the station. */
+  async function run<Result>(services: ApiServices, stationId: number | null, work: Work<Result>) {
+    return publishes !== undefined && stationId !== null
+      ? changeStation(services, stationId, change => work(change.tx, change))
+      : beginWrite(services.sql, stationId, tx => work(tx, null))
   }
 
   /** Parses and validates the body before the transaction. `early` holds the problems returned by `validate`. */
   async function accept<Given extends Partial<ValuesOf<F>>>(
-    { services, request, station }: WriteCall,
+    request: ApiRequest,
+    services: ApiServices,
     id: number | null,
     form: v.GenericSchema<unknown, Given>
   ) {
     const { values, problems } = acceptBody(form, fields, request.body, { isPartial: id !== null })
+    const station = stationIn(request)
     const early = (await hooks.validate?.({ services, station, query: request.query, id, values })) ?? []
     const sent = new Set(Object.keys(values))
     return { values: await protectSecrets(services, values), sent, problems, early }
@@ -125,11 +162,12 @@ export function openWrites<F extends Fields>(
     id: number,
     changed: readonly string[]
   ): Promise<void> {
-    const { before, values } = write
+    const { before, values, tx, change } = write
+    if (publishes === 'station') change?.mark(['station'])
     await Promise.all([
       hooks.afterWrite?.(write, id),
-      markToPublish(resource, write.tx, write.change),
-      recordAudit(write.tx, request, {
+      publishes === 'all stations' && raiseSharedCount(tx),
+      recordAudit(tx, request, {
         record: resource.name,
         id,
         name: String((values ?? before)?.[label] ?? ''),
@@ -220,4 +258,27 @@ function translateConstraint(
   // The station was deleted meanwhile.
   const isStationMissing = code === '23503' && constraint.endsWith('_station_id_fkey')
   return hasStation && isStationMissing ? new ApiError('not-found') : error
+}
+
+/** Throws if the client has left: it has seen a failure, so the write must not be committed. */
+function assertOpen(request: ApiRequest): void {
+  if (!request.isOpen()) throw new Error('the request was aborted')
+}
+
+const timeoutMs = 2_000
+
+/**
+ * Publishes, after the commit, what `changeStation` has not published. A station that was enabled is started,
+ * and the response waits until this server shows a station as it was written.
+ */
+export async function publishWrite(resource: ResourceBase, services: ApiServices, id: number): Promise<void> {
+  if (resource.publishes === 'all stations') await publishAllStations(services)
+  if (!isStations(resource)) return
+  try {
+    const { outcome } = await advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
+    if (outcome === 'deleted') await publishStation(services, id)
+    await withDeadline(timeoutMs, 'showing the station', () => services.live.catchUp(id))
+  } catch (error) {
+    services.log.warn({ err: error, station: id }, 'station changed, but not yet published')
+  }
 }

@@ -4,7 +4,7 @@ import type { FieldError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { Permission } from '../auth/access.ts'
 import type { RecordName } from './record-names.ts'
-import type { Caller, StationRow } from './route.ts'
+import type { ApiRequest, Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** A resource, without the types of its fields. */
@@ -52,6 +52,9 @@ export const isOfStation = ({ paths }: ResourceBase) => paths.list.includes(':st
 
 /** Whether the records are the stations themselves. */
 export const isStations = ({ table }: ResourceBase) => table === 'stations'
+
+/** The station in the path of a request; null if the path has none. */
+export const stationIn = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
 
 /** Returns the declaration. Its purpose is to infer the types of the fields. */
 export function resource<const F extends Fields>(declared: Resource<F>): Resource<F> {

@@ -32,11 +32,11 @@ import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import { artIdFragment } from '../../stores/db/snapshots.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { findUnknown } from '../core/accept.ts'
-import { findUrlProblem } from '../core/parse.ts'
+import { findUnknown } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { openOperations } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
+import { findUrlProblem } from '../core/url-checks.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import {
   extraMetadataField,

@@ -8,8 +8,7 @@ import {
   isInFolder,
   maxFoldersOfPlaylist
 } from '../../stores/db/library/playlist-folders.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { recordAudit, changed } from '../core/audit.ts'
 import type { FileAction } from './file-selection.ts'
 import { folderPrefix } from './media-paths.ts'
 

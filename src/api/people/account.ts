@@ -3,10 +3,9 @@ import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from '../auth/effective-permissions.ts'
 import { hashPassword, verifyPassword } from '../auth/passwords.ts'
-import { assertNoProblems } from '../core/accept.ts'
 import { actionRoute } from '../core/actions.ts'
-import { changed } from '../core/audited-changes.ts'
-import { parseBody } from '../core/parse.ts'
+import { changed } from '../core/audit.ts'
+import { assertNoProblems, parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import {

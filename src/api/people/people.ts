@@ -5,8 +5,8 @@ import { ApiError, codeOf, type FieldError, fieldError } from '../../platform/ru
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
-import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import type { ActionResult } from '../core/actions.ts'
+import { assertNoProblems, findUnknown } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 

@@ -11,13 +11,11 @@ import {
   type Permission,
   stationPermissions
 } from '../auth/access.ts'
-import { assertNoProblems } from '../core/accept.ts'
 import { actionRoute } from '../core/actions.ts'
-import type { AuditEntry } from '../core/audit.ts'
-import { auditChanges } from '../core/audited-changes.ts'
+import { type AuditEntry, auditChanges } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
-import { parseBody, parseId } from '../core/parse.ts'
+import { assertNoProblems, parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import { access, assertMayGrant, changePeople, findUnknownStations, tag } from './people.ts'

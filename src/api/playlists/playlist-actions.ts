@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { runStationAction } from '../core/actions.ts'
-import { type AuditedChanges, changed } from '../core/audited-changes.ts'
+import { type AuditedChanges, changed } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
 import {
   actionReply,

@@ -23,13 +23,13 @@ import { appendEntries, countOccurrences } from '../../stores/db/library/playlis
 import type { Tx } from '../../stores/db/sql.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
-import { recordAudit } from '../core/audit.ts'
-import { changed } from '../core/audited-changes.ts'
+import { recordAudit, changed } from '../core/audit.ts'
 import { formatDisposition } from '../core/csv.ts'
-import { findUrlProblem, parseBody, parseElements, parseId } from '../core/parse.ts'
+import { parseBody, parseElements, parseId } from '../core/parse.ts'
 import { actionFields, apiRoute, json, getStation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { findUrlProblem } from '../core/url-checks.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
 type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }

@@ -19,11 +19,11 @@ import {
   text
 } from '../../model/fields/field.ts'
 import { fieldError } from '../../platform/runtime/errors.ts'
-import { findTargetProblems } from '../core/parse.ts'
 import { openOperations, operationRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
+import { findTargetProblems } from '../core/url-checks.ts'
 import { assignItemIds, scheduleItemValidator, scheduleItemSchema } from './schedule-items.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']

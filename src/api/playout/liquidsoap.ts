@@ -11,10 +11,11 @@ import {
   type ScriptStation
 } from '../../radio/liquidsoap.ts'
 import { parseStreamedTitle } from '../../radio/streamed-title.ts'
-import { openSongGuard, parseId } from '../core/parse.ts'
+import { parseId } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { openSongGuard } from '../core/url-checks.ts'
 import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
 
 const nextSong = definePlayoutRoutes({

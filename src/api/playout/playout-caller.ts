@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import { actionRoute } from '../core/actions.ts'
-import { changed } from '../core/audited-changes.ts'
+import { changed } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import {
   actionFields,

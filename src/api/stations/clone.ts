@@ -10,12 +10,11 @@ import { defaultMountPath } from '../../stores/db/stations.ts'
 import { type HookConfig, isGenerated, isSecret } from '../../webhooks/config.ts'
 import { getHookType } from '../../webhooks/types/hook-types.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
-import { recordAudit } from '../core/audit.ts'
-import { auditChanges } from '../core/audited-changes.ts'
+import { recordAudit, auditChanges } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
+import { publishWrite } from '../core/resource-writes.ts'
 import { actionFields, apiRoute, json } from '../core/route.ts'
 import { actionSchema, int64 } from '../core/schemas.ts'
-import { publishWrite } from '../core/write-transaction.ts'
 import { findFreeShortName, stations } from './stations.ts'
 
 const parts = [
@@ -97,7 +96,7 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
         })
       }
     )
-    await publishWrite({ resource: stations, services, request, station: null }, id)
+    await publishWrite(stations, services, id)
     return json({ ...actionFields('Record created successfully.'), id })
   }
 })

@@ -10,15 +10,14 @@ import {
   problemText,
   text,
   unaudited,
-  webAddress
+  webAddress,
+  type Fields
 } from '../../model/fields/field.ts'
-import type { Fields } from '../../model/fields/field.ts'
 import { namedValues } from '../../model/fields/named-values.ts'
 import { mountName as renderMountName } from '../../model/station/now-playing.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { unstorable } from '../../platform/text/foreign-text.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { findTargetProblems } from '../core/parse.ts'
 import { openOperations, operationRoutes } from '../core/resource-routes.ts'
 import {
   type Resource,
@@ -28,6 +27,7 @@ import {
   type Write
 } from '../core/resource.ts'
 import type { ApiRoute } from '../core/route.ts'
+import { findTargetProblems } from '../core/url-checks.ts'
 import { deleteWithIntro } from './mount-intro.ts'
 
 /** The path of a mount. Input may begin with any number of slashes. */

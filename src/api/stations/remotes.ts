@@ -11,9 +11,9 @@ import {
   webAddress
 } from '../../model/fields/field.ts'
 import { resetPolls } from '../../radio/polls/poll-rows.ts'
-import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'
+import { findTargetProblems } from '../core/url-checks.ts'
 import { listenerCountField } from './hls-streams.ts'
 
 const url = v.pipe(

@@ -37,7 +37,7 @@ import {
   type StoredRecord,
   type Write
 } from '../core/resource.ts'
-import { type ApiRequest, getStation } from '../core/route.ts'
+import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** Returns the canonical spelling of an IANA time zone; null for other text and for offsets (`+01:00`). */
@@ -289,10 +289,7 @@ export async function updateStation(
   id: number,
   body: object
 ): Promise<void> {
-  await writes.update(
-    { resource: stations, services, request: { ...request, body }, station: getStation(request) },
-    id
-  )
+  await writes.update({ ...request, body }, services, id)
 }
 
 export const stationRoutes = resourceRoutes(stations, hooks)

@@ -31,9 +31,9 @@ import {
   getHookType
 } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
-import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
+import { findTargetProblems } from '../core/url-checks.ts'
 import { hasListenerTriggers, markListenerHooks, resetHookFailures } from './webhook-row.ts'
 
 const configField = unaudited(

@@ -36,6 +36,10 @@ export async function beginForStation<Result>(
   }
 }
 
+/** Runs a transaction; if it locks rows of a station, as `beginForStation` does. */
+export const beginWrite = <Result>(sql: Sql, stationId: number | null, work: (tx: Tx) => Promise<Result>) =>
+  stationId === null ? sql.begin(work) : beginForStation(sql, stationId, work)
+
 /**
  * Runs one pipelined transaction for those of the stations whose permit is free now, without waiting. Returns
  * null if there are none.

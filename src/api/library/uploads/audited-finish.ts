@@ -1,7 +1,6 @@
 import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
 import type { Upload } from '../../../library/uploads/uploads.ts'
-import { recordAudit } from '../../core/audit.ts'
-import { changed } from '../../core/audited-changes.ts'
+import { recordAudit, changed } from '../../core/audit.ts'
 import type { ApiRequest } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 

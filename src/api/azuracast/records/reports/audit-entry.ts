@@ -1,4 +1,4 @@
-import type { AuditedChange, AuditedChanges } from '../../../core/audited-changes.ts'
+import type { AuditedChange, AuditedChanges } from '../../../core/audit.ts'
 import { arrayOf, exactly, int64, string } from '../../../core/schemas.ts'
 import { replaceRecord, shown } from '../../declare-record.ts'
 import { isoTime, nullableString } from '../../response-schema.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { auditChanges, auditedName, changed, storedChanges } from '../../../src/api/core/audited-changes.ts'
+import { auditChanges, auditedName, changed, storedChanges } from '../../../src/api/core/audit.ts'
 import { integer, maskedAddress, readOnly, secret, text, unaudited } from '../../../src/model/fields/field.ts'
 
 const about = { about: '' }
