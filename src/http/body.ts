@@ -6,7 +6,7 @@ import { ApiError } from '../platform/runtime/errors.ts'
 export const keepAliveMs = 4_000
 
 /** Whether all of a body was received. */
-export interface ReceivedBody {
+export interface BodyCompletion {
   /** Also if the client has left. */
   readonly isComplete: () => boolean
   /** Resolves when it is complete, or after a time. */
@@ -14,7 +14,7 @@ export interface ReceivedBody {
 }
 
 /** Remembers that a body is complete. */
-export function openCompletion(): ReceivedBody & { readonly end: () => void } {
+export function openCompletion(): BodyCompletion & { readonly end: () => void } {
   let isComplete = false
   let waiting: (() => void)[] = []
   return {
@@ -39,100 +39,17 @@ export function openCompletion(): ReceivedBody & { readonly end: () => void } {
 /**
  * Receives a body that nobody reads; null if there is none. Must be called before the uWebSockets.js handler returns.
  */
-export function dropBody(res: HttpResponse, req: HttpRequest): ReceivedBody | null {
+export function dropBody(res: HttpResponse, req: HttpRequest): BodyCompletion | null {
   if (!(Number(req.getHeader('content-length')) > 0) && !isChunked(req)) return null
   const completion = openCompletion()
   res.onData((_, isLast) => void (isLast && completion.end()))
   return completion
 }
 
-/** More is not received and used in one tick of the event loop. */
-const maxBytesPerTick = 64 * 1024
-
-/** A request body that is being received. */
-export type IncomingBody = ReturnType<typeof collectBody>
-
-interface BodyLimits {
-  readonly maxBytes: number
-  readonly timeoutMs: number
-  /** Called when the last byte was received. */
-  readonly onEnd?: () => void
-}
-
-/**
- * Receives a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost.
- * `bytes` rejects with 413 above the limit and with 408 if the body takes too long. What arrives after that is dropped.
- */
-export function collectBody(
-  res: HttpResponse,
-  declaredBytes: number,
-  { maxBytes, timeoutMs, onEnd }: BodyLimits
-) {
-  let resolve: (bytes: Uint8Array) => void = ignore
-  let reject: (error: ApiError) => void = ignore
-  const bytes = new Promise<Uint8Array>((onValue, onError) => {
-    resolve = onValue
-    reject = onError
-  })
-  // It may reject before it is awaited.
-  bytes.catch(ignore)
-  const completion = openCompletion()
-  let chunks: Buffer[] = []
-  let size = 0
-  let isSettled = false
-  const settle = (action: () => void) => {
-    if (isSettled) return
-    isSettled = true
-    clearInterval(timer)
-    action()
-    chunks = []
-  }
-  const refuse = () => reject(new ApiError('too-large', `The body is larger than ${maxBytes} bytes.`))
-  const steps = Math.ceil(timeoutMs / keepAliveMs)
-  let step = 0
-  const timer = setInterval(() => {
-    step += 1
-    if (step < steps) {
-      res.pause()
-      res.resume()
-    } else
-      settle(() =>
-        reject(new ApiError('timed-out', `The body took longer than ${timeoutMs / 1000} seconds.`))
-      )
-  }, timeoutMs / steps)
-
-  if (declaredBytes > maxBytes) settle(refuse)
-  res.onData((chunk, isLast) => {
-    if (isLast) {
-      completion.end()
-      onEnd?.()
-    }
-    if (isSettled) return
-    size += chunk.byteLength
-    if (size > maxBytes) return settle(refuse)
-    // Copied, because uWebSockets.js reuses the memory when this callback returns.
-    chunks.push(Buffer.from(Buffer.from(chunk)))
-    if (!isLast) return
-    const received = chunks
-    const finish = () => resolve(Buffer.concat(received))
-    // Megabytes may have arrived in this tick of the event loop.
-    settle(() => (size > maxBytesPerTick ? setImmediate(finish) : finish()))
-  })
-  return {
-    bytes,
-    isComplete: completion.isComplete,
-    whenComplete: completion.whenComplete,
-    /** Must be called if the client leaves, and before the response. */
-    cancel: () => settle(() => reject(abortedError()))
-  }
-}
-
 /** The client has disconnected, so this error is sent to nobody. */
 export function abortedError(): ApiError {
   return new ApiError('invalid', 'The request was aborted.')
 }
-
-const ignore = () => {}
 
 /**
  * Whether a request has a chunked body. uWebSockets.js parses trailers after it, without their first two

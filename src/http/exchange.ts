@@ -12,13 +12,14 @@ import type { Logger } from '../platform/runtime/log.ts'
 import { redactKeys } from '../platform/runtime/redact-keys.ts'
 import type { SlowLog } from '../platform/runtime/slow-log.ts'
 import { isStoreFault, describeError, findUnavailableStore } from '../platform/runtime/store-errors.ts'
-import type { ReceivedBody } from './body.ts'
+import type { BodyCompletion } from './body.ts'
 import {
   buildHeaders,
   commonLines,
   documentHeaders,
   type HeaderList,
   jsonContentType,
+  type RequestHead,
   renderLines,
   typeHeaders,
   withVary
@@ -45,24 +46,6 @@ export interface ServerContext {
   readonly renderError?: ((error: ApiError, path: string) => string) | undefined
 }
 
-/** What a response depends on, read before the uWebSockets.js handler returns. */
-interface RequestHead {
-  readonly method: string
-  readonly path: string
-  readonly requestId: string
-  /** CORS headers for the origin of the request, as header lines. */
-  readonly cors: string
-  /** The request header that `cors` depends on; empty if none. */
-  readonly vary: string
-  readonly ifNoneMatch: string
-  readonly acceptEncoding: string
-  readonly isChunked: boolean
-  /** Whether uWebSockets.js ends the connection with the response, because the client asks for it. */
-  readonly isLast: boolean
-  /** Whether a proxy has sent it. */
-  readonly isForwarded: boolean
-}
-
 /**
  * A request and its response. The response is dropped if the client disconnected or a response was sent,
  * because using `res` after that throws. Plain data with functions beside it, so that a request allocates no
@@ -83,7 +66,7 @@ export interface Exchange {
   isOpen: boolean
   isDeferred: boolean
   /** The body that is received; null if none is. */
-  body: ReceivedBody | null
+  body: BodyCompletion | null
   /** Headers of every response of the path. */
   pathHeaders: HeaderList
   /** Fields of the body that were ignored, for `X-Ignored-Fields`; empty if none. */

@@ -8,6 +8,24 @@ import type { Encoding } from './variants.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
+/** What a response depends on, read before the uWebSockets.js handler returns. */
+export interface RequestHead {
+  readonly method: string
+  readonly path: string
+  readonly requestId: string
+  /** CORS headers for the origin of the request, as header lines. */
+  readonly cors: string
+  /** The request header that `cors` depends on; empty if none. */
+  readonly vary: string
+  readonly ifNoneMatch: string
+  readonly acceptEncoding: string
+  readonly isChunked: boolean
+  /** Whether uWebSockets.js ends the connection with the response, because the client asks for it. */
+  readonly isLast: boolean
+  /** Whether a proxy has sent it. */
+  readonly isForwarded: boolean
+}
+
 export const jsonContentType = 'application/json; charset=utf-8'
 
 /** Adds a name to `Vary`. All names are in one line, because some caches read only the first one. */

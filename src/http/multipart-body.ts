@@ -6,6 +6,7 @@ import busboy from 'busboy'
 import { ApiError, fieldError, refuseBody, refuseField } from '../platform/runtime/errors.ts'
 import { openPauses } from '../platform/runtime/time-slices.ts'
 import { decodeAsSent } from '../platform/text/foreign-text.ts'
+import { readPieces } from './incoming-stream.ts'
 import type { BodyStream } from './route.ts'
 
 /** Whether a content type is that of an HTML form with files. */
@@ -32,11 +33,6 @@ export interface FilePart {
   readonly charset: string | null
   readonly fields: ReadonlyMap<string, string>
   readonly pieces: AsyncIterable<Uint8Array>
-}
-
-/** The pieces of a body; each is valid until the next one is requested. */
-export async function* readPieces(stream: BodyStream): AsyncGenerator<Uint8Array> {
-  for (let piece = await stream.read(); piece !== null; piece = await stream.read()) yield piece
 }
 
 /** How long the parser may run before it yields to the event loop. */

@@ -1,18 +1,118 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+
 import { ApiError } from '../platform/runtime/errors.ts'
 import { decodeForeignLinesInSlices, findCharset } from '../platform/text/foreign-text.ts'
 import { isJsonType, parseLargeJsonBody } from '../platform/text/json-body.ts'
 import { findCharsetField, parseForm } from '../platform/text/percent-encoding.ts'
-import type { IncomingBody } from './body.ts'
+import { abortedError, isChunked, keepAliveMs, openCompletion } from './body.ts'
 import { getFile, parseFields, parseMultipart } from './form-body.ts'
 import { isMultipart } from './multipart-body.ts'
 import { parseRecordForm } from './record-form.ts'
-import { type Admitted, formContentType, type Route } from './route.ts'
+import { type Admitted, formContentType, type Request, type Route } from './route.ts'
 
 /** The body of a request that is read as a whole. */
 export interface ReceivedBody {
   readonly contentType: string
-  readonly incoming: IncomingBody
+  readonly incoming: ReturnType<typeof collectBody>
   readonly query: URLSearchParams
+}
+
+interface BodyLimits {
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Called when the last byte was received. */
+  readonly onEnd?: () => void
+}
+
+/**
+ * Starts receiving the body of a request; null if it has none that is read as a whole. Must be called before the
+ * uWebSockets.js handler returns, or the first bytes are lost. `limits.maxBytes` is the default of routes.
+ */
+export function receiveBody(
+  res: HttpResponse,
+  req: HttpRequest,
+  { request: { method, query }, route, limits }: { request: Request; route: Route; limits: BodyLimits }
+): ReceivedBody | null {
+  if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
+  const declaredBytes = Number(req.getHeader('content-length')) || 0
+  if (declaredBytes === 0 && !isChunked(req)) return null
+  const { maxBodyBytes: maxBytes = limits.maxBytes } = route
+  return {
+    contentType: req.getHeader('content-type'),
+    query,
+    incoming: collectBody(res, declaredBytes, { ...limits, maxBytes })
+  }
+}
+
+/** More is not received and used in one tick of the event loop. */
+const maxBytesPerTick = 64 * 1024
+
+/**
+ * Collects a body. Must be called before the uWebSockets.js handler returns. `bytes` rejects with 413 above the limit and with 408 if the body takes too long. What arrives after
+ * that is dropped.
+ */
+export function collectBody(
+  res: HttpResponse,
+  declaredBytes: number,
+  { maxBytes, timeoutMs, onEnd }: BodyLimits
+) {
+  let resolve: (bytes: Uint8Array) => void = ignore
+  let reject: (error: ApiError) => void = ignore
+  const bytes = new Promise<Uint8Array>((onValue, onError) => {
+    resolve = onValue
+    reject = onError
+  })
+  // It may reject before it is awaited.
+  bytes.catch(ignore)
+  const completion = openCompletion()
+  let chunks: Buffer[] = []
+  let size = 0
+  let isSettled = false
+  const settle = (action: () => void) => {
+    if (isSettled) return
+    isSettled = true
+    clearInterval(timer)
+    action()
+    chunks = []
+  }
+  const refuse = () => reject(new ApiError('too-large', `The body is larger than ${maxBytes} bytes.`))
+  const steps = Math.ceil(timeoutMs / keepAliveMs)
+  let step = 0
+  const timer = setInterval(() => {
+    step += 1
+    if (step < steps) {
+      res.pause()
+      res.resume()
+    } else
+      settle(() =>
+        reject(new ApiError('timed-out', `The body took longer than ${timeoutMs / 1000} seconds.`))
+      )
+  }, timeoutMs / steps)
+
+  if (declaredBytes > maxBytes) settle(refuse)
+  res.onData((chunk, isLast) => {
+    if (isLast) {
+      completion.end()
+      onEnd?.()
+    }
+    if (isSettled) return
+    size += chunk.byteLength
+    if (size > maxBytes) return settle(refuse)
+    // Copied, because uWebSockets.js reuses the memory when this callback returns.
+    chunks.push(Buffer.from(Buffer.from(chunk)))
+    if (!isLast) return
+    const received = chunks
+    const finish = () => resolve(Buffer.concat(received))
+    // Megabytes may have arrived in this tick of the event loop.
+    settle(() => (size > maxBytesPerTick ? setImmediate(finish) : finish()))
+  })
+  return {
+    bytes,
+    isComplete: completion.isComplete,
+    whenComplete: completion.whenComplete,
+    /** Must be called if the client leaves, and before the response. */
+    cancel: () => settle(() => reject(abortedError()))
+  }
 }
 
 /** Parses a body. `form`: as of `Admitted`. */
@@ -57,3 +157,5 @@ function assertFormSize({ length }: Uint8Array): void {
   if (length > maxFormBytes)
     throw new ApiError('too-large', `A form may have at most ${maxFormBytes} bytes: send JSON.`)
 }
+
+const ignore = () => {}

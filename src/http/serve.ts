@@ -5,8 +5,7 @@ import { withDeadline } from '../platform/runtime/deadline.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { parseQuery } from '../platform/text/percent-encoding.ts'
 import { isTracing, traced } from '../platform/tracing/tracing.ts'
-import type { OpenSpool } from './body-buffer.ts'
-import { abortedError, closeAmbiguous, collectBody, dropBody, isChunked } from './body.ts'
+import { abortedError, closeAmbiguous, dropBody, isChunked } from './body.ts'
 import { isForwarded, readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
@@ -22,8 +21,9 @@ import {
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths, removeLastSlashes, removeRepeatedSlashes } from './paths.ts'
-import { type ReceivedBody, readBody } from './read-body.ts'
+import { readBody, receiveBody, type ReceivedBody } from './read-body.ts'
 import type { Admitted, Received, Reply, Request, Route } from './route.ts'
+import type { OpenSpool } from './spool-file.ts'
 
 export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContext, 'log'>> {
   readonly log: ServerContext['log']
@@ -212,7 +212,8 @@ export function serveRoutes<R extends Route>(
     const onEnd = () => void (exchange.startedAtMs = performance.now())
     const admitted = admit(request, route)
     // After what may throw: both must be ended.
-    const body = openBody(res, req, { request, route, onEnd })
+    const limits = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, onEnd }
+    const body = receiveBody(res, req, { request, route, limits })
     const stream = route.isStreamed ? openStream(res, req, onEnd) : null
     exchange.body = stream ?? body?.incoming ?? dropBody(res, req)
     if (stream !== null) {
@@ -234,24 +235,6 @@ export function serveRoutes<R extends Route>(
       if (!exchange.isOpen) throw abortedError()
       return run(known, { body: parsed, stream: null })
     })
-  }
-
-  /** Starts receiving the body, if any. Must run before anything is awaited, or its first bytes are lost. */
-  function openBody(
-    res: HttpResponse,
-    req: HttpRequest,
-    { request, route, onEnd }: { request: Request; route: R; onEnd: () => void }
-  ): ReceivedBody | null {
-    const { method, query } = request
-    if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
-    const declaredBytes = Number(req.getHeader('content-length')) || 0
-    if (declaredBytes === 0 && !isChunked(req)) return null
-    const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs, onEnd }
-    return {
-      contentType: req.getHeader('content-type'),
-      query,
-      incoming: collectBody(res, declaredBytes, limits)
-    }
   }
 
   function openStream(res: HttpResponse, req: HttpRequest, onEnd: () => void): IncomingStream {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { array, assert, asyncProperty, integer, oneof, record } from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { type BodyBuffer, openBodyBuffer, unreadBytesOfAll } from '../../src/http/body-buffer.ts'
+import { openBodyBuffer, unreadBytesOfAll } from '../../src/http/incoming-stream.ts'
 import { openNamelessNow } from '../../src/library/uploads/content.ts'
 import { sized } from '../support/tier.ts'
 
@@ -17,7 +17,7 @@ function openBuffer() {
 }
 
 /** Takes the memory of all bodies. */
-function fillMemory(): BodyBuffer {
+function fillMemory() {
   const { buffer } = openBuffer()
   onTestFinished(() => buffer.close())
   buffer.add(Buffer.alloc(65 * 1024 * 1024))

@@ -1,4 +1,5 @@
-import { readPieces, readMultipart } from '../../http/multipart-body.ts'
+import { readPieces } from '../../http/incoming-stream.ts'
+import { readMultipart } from '../../http/multipart-body.ts'
 import type { BodyStream } from '../../http/route.ts'
 import { detectImageType, type ImageType, imageTypes } from '../../model/songs/image-type.ts'
 import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'

@@ -2,8 +2,9 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { collectBody, closeAmbiguous, isChunked } from '../../http/body.ts'
+import { closeAmbiguous, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
+import { collectBody } from '../../http/read-body.ts'
 import type { RequestHandler } from '../../http/serve.ts'
 import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
 import { decodeText } from '../../platform/text/json-body.ts'

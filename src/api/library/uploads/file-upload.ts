@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
-import { isMultipart, readPieces, readMultipart } from '../../../http/multipart-body.ts'
+import { readPieces } from '../../../http/incoming-stream.ts'
+import { isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import type { FinishedUpload } from '../../../library/uploads/finish.ts'
 import { type JsonSchema, problemText } from '../../../model/fields/field.ts'

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 
-import { isMultipart, readPieces, readMultipart } from '../../../http/multipart-body.ts'
+import { readPieces } from '../../../http/incoming-stream.ts'
+import { isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream } from '../../../http/route.ts'
 import {
   contentPath,

@@ -1,4 +1,4 @@
-import { readPieces } from '../../../http/multipart-body.ts'
+import { readPieces } from '../../../http/incoming-stream.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import { openContent, receivedBytes, writePieces } from '../../../library/uploads/content.ts'
 import { type FinishedUpload, libraryPath, refuseUpload } from '../../../library/uploads/finish.ts'
