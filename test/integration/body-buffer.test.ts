@@ -4,7 +4,7 @@ import { array, assert, asyncProperty, integer, oneof, record } from 'fast-check
 import { expect, onTestFinished, test } from 'vitest'
 
 import { openBodyBuffer, unreadBytesOfAll } from '../../src/http/incoming-stream.ts'
-import { openNamelessNow } from '../../src/library/uploads/content.ts'
+import { openNamelessNow } from '../../src/library/uploads/transient-content.ts'
 import { sized } from '../support/tier.ts'
 
 function openBuffer() {

@@ -3,8 +3,14 @@ import { join } from 'node:path'
 import { StorageFault } from '../../library/storage/fault.ts'
 import { findFile } from '../../library/storage/file-store.ts'
 import { storedPath } from '../../library/storage/media-folder.ts'
-import { isMoving, lockFiles, moveFile } from '../../library/uploads/file-moves.ts'
-import { type MediaStore, openMediaStore, toCallerError } from '../../library/uploads/media-store.ts'
+import { moveFile } from '../../library/uploads/file-moves.ts'
+import {
+  isMoving,
+  lockFiles,
+  type MediaStore,
+  openMediaStore,
+  toCallerError
+} from '../../library/uploads/media-store.ts'
 import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'

@@ -1,9 +1,8 @@
 import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
-import { nameKey } from '../../platform/text/name-key.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { StorageFault } from '../storage/fault.ts'
 import { storedPath } from '../storage/media-folder.ts'
-import { type MediaStore, openMediaStore } from './media-store.ts'
+import { lockFiles, type MediaStore, openMediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
 /** Longer than a request can move a file. */
@@ -17,32 +16,6 @@ export interface FileMove {
   readonly stationId: number
   readonly from: string
   readonly to: string
-}
-
-/**
- * Until the transaction ends, no other one locks these files of a media storage. Whoever is about to store, move or
- * remove a file locks it to check that nobody else is.
- */
-export async function lockFiles(
-  tx: Tx,
-  { storageId }: Pick<MediaStore, 'storageId'>,
-  paths: readonly string[]
-) {
-  // Files of one name in two forms have one lock, since a storage may have either.
-  for (const key of [...new Set(paths.map(nameKey))].toSorted())
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`file ${storageId} ${key}`}, 0))`
-}
-
-/** Whether a file is being moved away or to this path. The path must be locked. */
-export async function isMoving(
-  tx: Tx,
-  { storageId }: Pick<MediaStore, 'storageId'>,
-  path: string
-): Promise<boolean> {
-  const found = await tx`
-    select from file_moves where storage_id = ${storageId}
-      and name_key(${path}) in (name_key(from_path), name_key(to_path))`
-  return found.length > 0
 }
 
 /**

@@ -1,26 +1,39 @@
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { changeStation } from '../../engine/change-station.ts'
+import { changeStation, type StationChange } from '../../engine/change-station.ts'
+import { markPlaylistParts, updateQueuedDurations } from '../../engine/queue/media.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
-import { DeadlineExceeded, withDeadline } from '../../platform/runtime/deadline.ts'
 import { ApiError, codeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
 import { type FairSemaphore, openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
+import { type Artwork, findMediaIds, insertArtwork, upsertMedia } from '../../stores/db/library/media-rows.ts'
 import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
-import { findStoredSongs, toStoredTarget } from '../../stores/db/library/stored-names.ts'
+import { findLibraryPath, toStoredTarget } from '../../stores/db/library/stored-names.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { AudioFile } from '../media/audio-file.ts'
 import { readInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
-import { StorageFault } from '../storage/fault.ts'
-import { findFile } from '../storage/file-store.ts'
+import { findFile, type StoredFile } from '../storage/file-store.ts'
 import { storedPath } from '../storage/media-folder.ts'
-import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
-import { isMoving, lockFiles } from './file-moves.ts'
-import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
+import { refuseUpload } from './end-upload.ts'
+import {
+  isMoving,
+  lockFiles,
+  type MediaStore,
+  openMediaStore,
+  quotaExceeded,
+  statWithin,
+  toCallerError
+} from './media-store.ts'
 import type { UploadServices } from './services.ts'
-import { type SongContent, writeSong } from './song-content.ts'
-import { quotaExceeded, sizeOfReplaced, throwFailure, type Upload } from './uploads.ts'
+import {
+  contentPath,
+  receivedBytes,
+  removeContent,
+  throwFailure,
+  type Upload,
+  uploadsFolder
+} from './uploads.ts'
 
 /** Files that are stored at once. */
 const limits = { total: 2, perOwner: 2, waitingPerOwner: 500, waiting: 1_000, waitMs: 60_000 }
@@ -31,12 +44,17 @@ const retryAfterSeconds = 5
 const samePathWaitMs = 10_000
 const samePathPauseMs = 100
 
-/** Shorter than a transaction may be idle. */
-const statTimeoutMs = 5_000
+/** What the audit log says of a file that was stored. */
+interface StoredFileEntry {
+  readonly record: 'StationFile'
+  readonly id: number
+  readonly name: string
+  readonly changes: { readonly file: 'changed' }
+}
 
 interface FinishOptions {
   /** Runs in the transaction that adds the file to the library. */
-  readonly recordAudit?: (tx: Tx, mediaId: number) => Promise<void>
+  readonly recordAudit?: ((tx: Tx, entry: StoredFileEntry) => Promise<void>) | undefined
 }
 
 /** A file that was stored. */
@@ -56,7 +74,7 @@ export interface FinishedUpload {
 export async function finishUpload(
   services: UploadServices,
   upload: Upload,
-  options: FinishOptions = {}
+  { recordAudit }: FinishOptions = {}
 ): Promise<FinishedUpload> {
   if (upload.mediaId !== null && upload.state === 'done') return { mediaId: upload.mediaId, notice: '' }
   throwFailure(upload)
@@ -64,7 +82,7 @@ export async function finishUpload(
   if (typeof permit === 'string')
     throw new Overloaded(retryAfterSeconds, 'Too many files are being stored: try again later.')
   try {
-    return await store(services, upload, options)
+    return await store(services, upload, recordAudit)
   } catch (error) {
     const shown = toCallerError(error, 'path', 'file')
     if (shown instanceof ApiError && !(shown instanceof Overloaded))
@@ -84,7 +102,7 @@ function semaphoreOf(sql: Sql): FairSemaphore {
 async function store(
   services: UploadServices,
   upload: Upload,
-  options: FinishOptions
+  recordAudit: FinishOptions['recordAudit']
 ): Promise<FinishedUpload> {
   const { config, log } = services
   const { id } = upload
@@ -95,7 +113,7 @@ async function store(
   const isReplaced = (await media.files.stat(path)) !== null
   try {
     const stored = await media.files.put(content, path, id)
-    const mediaId = await commit(services, { ...upload, path }, { media, stored, song, cover, options })
+    const mediaId = await commit(services, upload, { media, target: path, stored, song, cover, recordAudit })
     await removeContent(config, id).catch((error: unknown) =>
       log.warn({ err: error, upload: id }, 'content of an upload not removed')
     )
@@ -184,29 +202,21 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
   }
 }
 
-/** Like `sizeOfReplaced`, for an open transaction. */
-async function statWithin(media: MediaStore, path: string): Promise<number> {
-  try {
-    return await withDeadline(statTimeoutMs, 'reading the size of a file', () => sizeOfReplaced(media, path))
-  } catch (error) {
-    throw error instanceof DeadlineExceeded ? new StorageFault('timed_out') : error
-  }
-}
-
-interface StoredUpload extends SongContent {
+interface StoredUpload extends SongContent, FinishOptions {
   readonly media: MediaStore
-  readonly options: FinishOptions
+  /** Its path in the media storage. */
+  readonly target: string
 }
 
 async function commit(
   services: UploadServices,
   upload: Upload,
-  { media, stored, song, cover, options }: StoredUpload
+  { media, target, stored, song, cover, recordAudit }: StoredUpload
 ): Promise<number> {
   const { id, lease, stationId, playlistIds } = upload
   return changeStation(services, stationId, async change => {
     const { tx } = change
-    const path = await libraryPath(tx, stationId, upload.path, media.folder)
+    const path = await findLibraryPath(tx, stationId, target, media.folder)
     const [held] = await tx`
       select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
     if (!held) throw new ApiError('not-found')
@@ -216,26 +226,11 @@ async function commit(
         and source = 'songs' order by id`
     for (const playlist of playlists) await appendEntries(tx, playlist.id, countOccurrences([mediaId]))
     await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
-    await options.recordAudit?.(tx, mediaId)
+    const changes = { file: 'changed' } as const
+    await recordAudit?.(tx, { record: 'StationFile', id: mediaId, name: upload.path, changes })
     if (!isNew || hasJoined || playlists.length > 0) await refillQueue(change)
     return mediaId
   })
-}
-
-/**
- * The path of a file in the library: an import may have stored it with its folder, and in another form of the name. An
- * unknown path is returned as it is.
- */
-export async function libraryPath(
-  tx: Tx | Sql,
-  stationId: number,
-  path: string,
-  folder: string | null
-): Promise<string> {
-  const candidates = folder === null ? [path] : [join(folder, path), path]
-  const songs = await findStoredSongs(tx, stationId, candidates)
-  const found = candidates.flatMap(candidate => songs.get(candidate)?.path ?? [])
-  return found.find(each => candidates.includes(each)) ?? found[0] ?? path
 }
 
 /** Where a file of this name is stored: where its song, or as much of its folder as there is, has it already. */
@@ -244,75 +239,40 @@ async function chooseTarget(
   { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
   { folder }: MediaStore
 ): Promise<string> {
-  const known = await libraryPath(sql, stationId, path, folder)
+  const known = await findLibraryPath(sql, stationId, path, folder)
   return known === path ? toStoredTarget(sql, stationId, path) : (storedPath(known, folder) ?? path)
 }
 
+/** What was read of a stored file. */
+export interface SongContent {
+  readonly stored: StoredFile
+  readonly song: Omit<AudioFile, 'cover' | 'coverNotice'>
+  readonly cover: Artwork | null
+  /** The cover of a song whose file has none. */
+  readonly otherCoverHash?: string | null
+  /** Whether the tags replace what a person set; false by default. */
+  readonly replacesCorrections?: boolean
+}
+
 /**
- * Ends an upload whose client cannot continue it, and removes what was received and stored, unless a song has the file.
- * An upload that is done, or that the sweep is finishing, remains.
+ * Writes the song of a file, and what shows it; the caller refills the queue. What a person set is kept. Returns the id
+ * of the media, and whether it is new and was added to playlists of its folder.
  */
-export async function abandonUpload(
-  services: UploadServices,
-  { id, stationId }: Pick<Upload, 'id' | 'stationId'>
-): Promise<void> {
-  const { sql, config, log } = services
-  const [ended] = await sql<ReservedUpload[]>`
-    delete from uploads where id = ${id} and state <> 'done' and leased_until < now()
-    returning state, station_id as "stationId", path, size_bytes as "sizeBytes"`
-  if (!ended) return
-  await removeContent(config, id)
-  if (ended.state !== 'storing') return
-  try {
-    const media = await openMediaStore(services, stationId)
-    const path = await libraryPath(sql, stationId, ended.path, media.folder)
-    const [known] = await sql`select from media where station_id = ${stationId} and path = ${path}`
-    if (!known) await media.files.remove(ended.path)
-  } catch (error) {
-    log.warn({ err: error, upload: id }, 'file of an abandoned upload not removed')
+export async function writeSong(
+  change: StationChange,
+  path: string,
+  { stored, song, cover, otherCoverHash = null, replacesCorrections = false }: SongContent
+): Promise<{ readonly mediaId: number; readonly isNew: boolean; readonly hasJoined: boolean }> {
+  const { tx, station } = change
+  const known = (await findMediaIds(tx, station.id, [path])).get(path)
+  if (cover) await insertArtwork(tx, [cover])
+  const row = { ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }
+  const { joined } = await upsertMedia(tx, station.id, [row], { replacesCorrections })
+  const mediaId = (await findMediaIds(tx, station.id, [path])).get(path)
+  if (mediaId === undefined) throw new Error('the media was not stored')
+  if (known !== undefined) {
+    await updateQueuedDurations(tx, station.id, mediaId)
+    await markPlaylistParts(change, mediaId)
   }
-  await releaseBytes(services, sql, ended)
-}
-
-interface ReservedUpload extends Pick<Upload, 'state' | 'stationId' | 'path' | 'sizeBytes'> {}
-
-/**
- * Frees what `reserve` has counted for a file that is not stored, beyond the file that is at its path now. If the
- * storage does not respond, it stays counted until the storage is measured.
- */
-async function releaseBytes(
-  services: UploadServices,
-  tx: Tx | Sql,
-  { stationId, path, sizeBytes }: ReservedUpload
-): Promise<void> {
-  const keptBytes = await openMediaStore(services, stationId)
-    .then(media => statWithin(media, path))
-    .catch((error: unknown) => {
-      services.log.warn({ err: error, station: stationId, path }, 'space of a refused upload not freed')
-      return sizeBytes
-    })
-  await tx`
-    update storage_locations set used_bytes = greatest(0, used_bytes - ${Math.max(0, sizeBytes - keptBytes)})
-    where id = (select media_storage_location_id from stations where id = ${stationId})`
-}
-
-/** Keeps the error of an upload, removes its content and no longer counts its size. */
-export async function refuseUpload(
-  services: UploadServices,
-  { id, lease }: Upload,
-  error: ApiError
-): Promise<void> {
-  const { sql, config } = services
-  const { kind, message, extraData } = error
-  await sql.begin(async tx => {
-    const [before] = await tx<ReservedUpload[]>`
-      select state, station_id as "stationId", path, size_bytes as "sizeBytes"
-      from uploads where id = ${id} and lease = ${lease} for update`
-    if (!before) return
-    await tx`
-      update uploads set state = 'failed', client_key = null, failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
-      where id = ${id}`
-    if (before.state === 'storing') await releaseBytes(services, tx, before)
-  })
-  await removeContent(config, id)
+  return { mediaId, isNew: known === undefined, hasJoined: joined > 0 }
 }

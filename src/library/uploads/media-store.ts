@@ -1,9 +1,12 @@
 import { mkdir, realpath, stat } from 'node:fs/promises'
 
 import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
+import { DeadlineExceeded, withDeadline } from '../../platform/runtime/deadline.ts'
 import { ApiError, codeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
+import { nameKey } from '../../platform/text/name-key.ts'
+import type { Tx } from '../../stores/db/sql.ts'
 import { StorageFault } from '../storage/fault.ts'
-import { FileExistsError, type FileStore } from '../storage/file-store.ts'
+import { FileExistsError, type FileStore, findFile } from '../storage/file-store.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
 import { defaultFolder, resolveMediaFolder } from '../storage/media-folder.ts'
 import { openStoredSecret, recordColumns, type StoredLocation, toLocation } from '../storage/record.ts'
@@ -124,4 +127,81 @@ export function toCallerError(error: unknown, field = 'path', contentField = fie
         'storage-full'
       )
     : error
+}
+
+/** The size of the file that another one replaces; 0 if there is none, or its path is not known. */
+export async function sizeOfReplaced({ files }: Pick<MediaStore, 'files'>, path: string): Promise<number> {
+  if (path === '') return 0
+  try {
+    return (await findFile(files, path))?.sizeBytes ?? 0
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
+/** Shorter than a transaction may be idle. */
+const statTimeoutMs = 5_000
+
+/** Like `sizeOfReplaced`, for an open transaction. */
+export async function statWithin(media: MediaStore, path: string): Promise<number> {
+  try {
+    return await withDeadline(statTimeoutMs, 'reading the size of a file', () => sizeOfReplaced(media, path))
+  } catch (error) {
+    throw error instanceof DeadlineExceeded ? new StorageFault('timed_out') : error
+  }
+}
+
+/**
+ * Throws 507 if a file of this size does not fit into the storage location of a station, in place of the one that it
+ * replaces, and 404 if the station was deleted.
+ */
+export async function assertFits(
+  services: Services,
+  { stationId, path }: { readonly stationId: number; readonly path: string },
+  sizeBytes: number,
+  field = 'file'
+): Promise<void> {
+  const [station] = await services.sql<{ missingBytes: number | null }[]>`
+    select case when l.storage_quota_bytes > 0
+      then (l.used_bytes + ${sizeBytes} - l.storage_quota_bytes)::float8 end as "missingBytes"
+    from stations s left join storage_locations l on l.id = s.media_storage_location_id
+    where s.id = ${stationId} and s.deleted_at is null`
+  if (!station) throw new ApiError('not-found', 'The station was deleted.')
+  const missingBytes = station.missingBytes ?? 0
+  if (missingBytes <= 0) return
+  const store = await openUsableMediaStore(services, stationId)
+  if (missingBytes > (await sizeOfReplaced(store, path))) throw quotaExceeded(field)
+}
+
+/** The error of a file that the quota of a storage location does not allow. */
+export const quotaExceeded = (field = 'file') =>
+  ApiError.ofFields(
+    [fieldError(field, 'storage_full', 'does not fit: the quota of the storage location is reached.')],
+    'storage-full'
+  )
+
+/**
+ * Until the transaction ends, no other one locks these files of a media storage. Whoever is about to store, move or
+ * remove a file locks it to check that nobody else is.
+ */
+export async function lockFiles(
+  tx: Tx,
+  { storageId }: Pick<MediaStore, 'storageId'>,
+  paths: readonly string[]
+) {
+  // Files of one name in two forms have one lock, since a storage may have either.
+  for (const key of [...new Set(paths.map(nameKey))].toSorted())
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`file ${storageId} ${key}`}, 0))`
+}
+
+/** Whether a file is being moved away or to this path. The path must be locked. */
+export async function isMoving(
+  tx: Tx,
+  { storageId }: Pick<MediaStore, 'storageId'>,
+  path: string
+): Promise<boolean> {
+  const found = await tx`
+    select from file_moves where storage_id = ${storageId}
+      and name_key(${path}) in (name_key(from_path), name_key(to_path))`
+  return found.length > 0
 }

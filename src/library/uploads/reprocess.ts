@@ -9,9 +9,9 @@ import type { AudioFile } from '../media/audio-file.ts'
 import { readInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
 import { findFile } from '../storage/file-store.ts'
+import { writeSong } from './finish.ts'
 import type { MediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
-import { writeSong } from './song-content.ts'
 
 /** Of files that are read over the network. */
 const windowBytes = 1024 * 1024

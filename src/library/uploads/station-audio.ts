@@ -8,9 +8,9 @@ import { readInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
 import { defaultFolder } from '../storage/media-folder.ts'
-import { uploadsFolder } from './content.ts'
 import type { MediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
+import { uploadsFolder } from './uploads.ts'
 
 /*
  * Audio files of a station that are not songs of its library: the fallback track, which a playout loops while it has

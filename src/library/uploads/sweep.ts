@@ -2,11 +2,11 @@ import { opendir } from 'node:fs/promises'
 
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { isStoreAway } from '../../platform/runtime/store-errors.ts'
-import { isAbandonedTransient, removeContent, uploadsFolder } from './content.ts'
 import { repairMoves } from './file-moves.ts'
 import { finishUpload } from './finish.ts'
 import type { UploadServices } from './services.ts'
-import { uploadIdPattern, withUpload } from './uploads.ts'
+import { isAbandonedTransient } from './transient-content.ts'
+import { removeContent, uploadsFolder, uploadIdPattern, withUpload } from './uploads.ts'
 
 const batch = 100
 const maxFilesPerRun = 10_000

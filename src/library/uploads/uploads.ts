@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { ApiError, type ErrorKind, fieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { openCache } from '../../platform/runtime/cache.ts'
+import {
+  ApiError,
+  codeOf,
+  type ErrorKind,
+  fieldError,
+  TooManyRequests
+} from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { findFile } from '../storage/file-store.ts'
 import { readFreeBytes } from '../storage/local.ts'
-import { receivedBytes, removeContent, uploadsFolder } from './content.ts'
-import { type MediaStore, openUsableMediaStore, toCallerError } from './media-store.ts'
-import type { UploadServices } from './services.ts'
+import { openUsableMediaStore, quotaExceeded, sizeOfReplaced } from './media-store.ts'
+import type { UploadServices, UploadSettings } from './services.ts'
 
 /** Why a file was refused. */
 interface UploadFailure {
@@ -122,12 +130,6 @@ export const tooLarge = ({ config }: Pick<UploadServices, 'config'>, field = 'fi
     'too-large'
   )
 
-export const quotaExceeded = (field = 'file') =>
-  ApiError.ofFields(
-    [fieldError(field, 'storage_full', 'does not fit: the quota of the storage location is reached.')],
-    'storage-full'
-  )
-
 /** Finds an upload of a station. Throws 404. */
 export async function loadUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
   const [upload] = await sql<Upload[]>`
@@ -136,27 +138,37 @@ export async function loadUpload(sql: Sql, stationId: number, id: string): Promi
   return upload
 }
 
+const maxWaitMs = 30_000
+const pauseMs = 50
+
 /**
- * Works on an upload, which no other request can meanwhile. Throws 404, and 423 if another request works on it. The
- * lease of a process that was killed expires after half a minute.
+ * Works on an upload, which no other request can meanwhile. Throws 404, and 423 if another request works on it: at once,
+ * or with `waits` after half a minute. The lease of a process that was killed expires after half a minute.
  */
 export async function withUpload<Result>(
   services: UploadServices,
   stationId: number,
   id: string,
-  work: (upload: Upload) => Promise<Result>
+  work: (upload: Upload) => Promise<Result>,
+  { waits = false }: { readonly waits?: boolean } = {}
 ): Promise<Result> {
   const { sql, log } = services
   const lease = randomBytes(8).toString('hex')
   const until = sql`now() + make_interval(secs => ${leaseSeconds})`
-  const [upload] = await sql<Upload[]>`
-    update uploads set lease = ${lease}, leased_until = ${until},
-      expires_at = case state when 'receiving' then now() + ${expiry}::interval else expires_at end
-    where id = ${id} and station_id = ${stationId} and leased_until < now() and expires_at > now()
-    returning ${columns(sql)}`
-  if (!upload) {
+  const endMs = performance.now() + (waits ? maxWaitMs : 0)
+  let upload: Upload | undefined
+  while (upload === undefined) {
+    const [free] = await sql<Upload[]>`
+      update uploads set lease = ${lease}, leased_until = ${until},
+        expires_at = case state when 'receiving' then now() + ${expiry}::interval else expires_at end
+      where id = ${id} and station_id = ${stationId} and leased_until < now() and expires_at > now()
+      returning ${columns(sql)}`
+    upload = free
+    if (upload !== undefined) break
     await loadUpload(sql, stationId, id)
-    throw new ApiError('locked', 'Another request is sending this upload: try again.')
+    if (performance.now() > endMs)
+      throw new ApiError('locked', 'Another request is sending this upload: try again.')
+    await sleep(pauseMs)
   }
   const renew = () => {
     const renewed = sql`update uploads set leased_until = ${until} where id = ${id} and lease = ${lease}`
@@ -187,93 +199,95 @@ async function isWithoutContent({ config, log }: UploadServices, id: string): Pr
   }
 }
 
-/** Finds an unfinished upload by the name that its client gave it. */
-export async function findByClientKey(
-  sql: Sql,
-  stationId: number,
-  clientKey: string
-): Promise<{ readonly id: string; readonly pieces: readonly number[] } | null> {
-  const [upload] = await sql<{ id: string; pieces: number[] }[]>`
-    select id, pieces from uploads
-    where station_id = ${stationId} and client_key = ${clientKey} and expires_at > now()`
-  return upload ?? null
-}
-
-/** Remembers that a numbered piece was received. Returns how many were; 404 if the upload was ended. */
-export async function addPiece(sql: Sql, { id, lease }: Upload, number: number): Promise<number> {
-  const [upload] = await sql<{ count: number }[]>`
-    update uploads set pieces = array(select distinct unnest(pieces || ${number}::integer) order by 1)
-    where id = ${id} and lease = ${lease} returning cardinality(pieces) as count`
-  if (!upload) throw new ApiError('not-found')
-  return upload.count
-}
-
-/** Like `withUpload`, but waits for other requests that work on the upload. */
-export async function withUploadInTurn<Result>(
-  services: UploadServices,
-  stationId: number,
-  id: string,
-  work: (upload: Upload) => Promise<Result>
-): Promise<Result> {
-  const endMs = performance.now() + maxTurnWaitMs
-  for (;;) {
-    try {
-      return await withUpload(services, stationId, id, work)
-    } catch (error) {
-      const isLocked = error instanceof ApiError && error.kind === 'locked'
-      if (!isLocked || performance.now() > endMs) throw error
-      await sleep(turnPauseMs)
-    }
-  }
-}
-
-const maxTurnWaitMs = 30_000
-const turnPauseMs = 50
-
-/**
- * Ends an upload and removes its content. One that may be in the media storage already remains, for the sweep to
- * finish.
- */
-export async function removeUpload({ sql, config }: UploadServices, id: string): Promise<void> {
-  const [kept] = await sql`select from uploads where id = ${id} and state = 'storing'`
-  if (kept) return
-  await sql`delete from uploads where id = ${id}`
-  await removeContent(config, id)
-}
-
-/** The size of the file that an upload replaces; 0 if there is none, or its path is not known. */
-export async function sizeOfReplaced({ files }: Pick<MediaStore, 'files'>, path: string): Promise<number> {
-  if (path === '') return 0
-  try {
-    return (await findFile(files, path))?.sizeBytes ?? 0
-  } catch (error) {
-    throw toCallerError(error)
-  }
-}
-
-/**
- * Throws 507 if a file of this size no longer fits into the storage location of a station, in place of the one that it
- * replaces, and 404 if the station was deleted.
- */
-export async function assertFits(
-  services: UploadServices,
-  { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
-  sizeBytes: number,
-  field = 'file'
-): Promise<void> {
-  const [station] = await services.sql<{ missingBytes: number | null }[]>`
-    select case when l.storage_quota_bytes > 0
-      then (l.used_bytes + ${sizeBytes} - l.storage_quota_bytes)::float8 end as "missingBytes"
-    from stations s left join storage_locations l on l.id = s.media_storage_location_id
-    where s.id = ${stationId} and s.deleted_at is null`
-  if (!station) throw new ApiError('not-found', 'The station was deleted.')
-  const missingBytes = station.missingBytes ?? 0
-  if (missingBytes <= 0) return
-  const store = await openUsableMediaStore(services, stationId)
-  if (missingBytes > (await sizeOfReplaced(store, path))) throw quotaExceeded(field)
-}
-
 /** Throws the error with which the file was refused. */
 export function throwFailure({ failure }: Upload): void {
   if (failure) throw new ApiError(failure.kind, failure.message, failure.extraData)
+}
+
+type DataFolder = Pick<UploadSettings, 'DATA_DIR'>
+
+/** How long a folder is assumed to exist: checking it for each step of an upload would cost a tenth of its CPU time. */
+const knownFolders = openCache<string, string>({ maxEntries: 10, ttlMs: 5_000 })
+
+/** The folder of unfinished uploads, which is created if necessary. */
+export async function uploadsFolder({ DATA_DIR }: DataFolder): Promise<string> {
+  const folder = resolve(DATA_DIR, 'uploads')
+  return knownFolders.load(folder, async () => {
+    await mkdir(folder, { recursive: true })
+    return realpath(folder)
+  })
+}
+
+/** The path of the content of an upload. */
+export async function contentPath(config: DataFolder, id: string): Promise<string> {
+  return join(await uploadsFolder(config), id)
+}
+
+/** The number of bytes that were received; 0 without any. */
+export async function receivedBytes(config: DataFolder, id: string): Promise<number> {
+  try {
+    return (await stat(await contentPath(config, id))).size
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 0
+    throw error
+  }
+}
+
+export async function removeContent(config: DataFolder, id: string): Promise<void> {
+  await rm(await contentPath(config, id), { force: true })
+}
+
+/** Opens the content of an upload for writing. */
+export async function openContent(config: DataFolder, id: string): Promise<FileHandle> {
+  const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
+  return open(await contentPath(config, id), O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644)
+}
+
+interface WriteOptions {
+  readonly offset: number
+  /** The most bytes from the offset on. */
+  readonly maxBytes: number
+  /** The error if there are more. */
+  readonly tooLong: () => ApiError
+  /** Called with the number of bytes from time to time, before they are written. */
+  readonly check?: (bytes: number) => Promise<void>
+}
+
+/** `check` is called each time that this much was received. */
+const checkedBytes = 32 * 1024 * 1024
+/**
+ * So that what the system writes later to the disk is little: if it is much, each write to any file waits for the disk.
+ */
+const syncedBytes = 32 * 1024 * 1024
+
+/**
+ * Writes pieces as they come to a file, as fast as the disk takes them. Returns the offset behind them. What was
+ * written remains if a piece cannot be read or written.
+ */
+export async function writePieces(
+  file: FileHandle,
+  pieces: AsyncIterable<Uint8Array>,
+  { offset, maxBytes, tooLong, check }: WriteOptions
+): Promise<number> {
+  let end = offset
+  let checkAt = offset + checkedBytes
+  let syncAt = offset + syncedBytes
+  for await (const piece of pieces) {
+    const pieceEnd = end + piece.length
+    if (check && pieceEnd >= checkAt) {
+      await check(pieceEnd - offset)
+      checkAt = pieceEnd + checkedBytes
+    }
+    if (pieceEnd > offset + maxBytes) throw tooLong()
+    let written = 0
+    while (written < piece.length) {
+      const { bytesWritten } = await file.write(piece, written, piece.length - written, end + written)
+      written += bytesWritten
+    }
+    end = pieceEnd
+    if (end < syncAt) continue
+    await file.datasync()
+    syncAt = end + syncedBytes
+  }
+  return end
 }

@@ -2,25 +2,26 @@ import { createHash } from 'node:crypto'
 
 import { type FilePart, isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { Reply } from '../../../http/route.ts'
-import { openContent, openNameless, readPieces, writePieces } from '../../../library/uploads/content.ts'
-import type { FinishedUpload } from '../../../library/uploads/finish.ts'
+import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
 import { toCallerError } from '../../../library/uploads/media-store.ts'
+import { openNameless, readPieces } from '../../../library/uploads/transient-content.ts'
 import {
-  addPiece,
+  openContent,
+  writePieces,
   createUpload,
-  findByClientKey,
   maxUploadBytes,
   tooLarge,
   type Upload,
-  withUploadInTurn
+  withUpload
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
+import type { Sql } from '../../../stores/db/sql.ts'
+import { recordAudit } from '../../core/audit.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { actionReply, type ApiRequest, apiRoute, getStation } from '../../core/route.ts'
 import { int64, ref, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
-import { finishWithAudit } from './audited-finish.ts'
 import { composeTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
@@ -196,7 +197,7 @@ async function receiveChunk(
     await using received = await openNameless(config)
     const end = await writePieces(received, pieces, { offset: 0, maxBytes: sizeBytes, tooLong: wrongSize })
     if (end !== sizeBytes) throw wrongSize()
-    return await withUploadInTurn(services, stationId, id, async upload => {
+    const append = async (upload: Upload): Promise<Reply> => {
       if (upload.state === 'receiving') {
         await using content = await openContent(config, id)
         await writePieces(content, readPieces(received, sizeBytes), {
@@ -208,10 +209,32 @@ async function receiveChunk(
       }
       const count = await addPiece(sql, upload, chunk.number)
       return count < chunk.count ? actionReply('The chunk was received.') : finish(request, services, upload)
-    })
+    }
+    return await withUpload(services, stationId, id, append, { waits: true })
   } catch (error) {
     throw toCallerError(error, 'flowFilename', 'file_data')
   }
+}
+
+/** Finds an unfinished upload by the name that its client gave it. */
+async function findByClientKey(
+  sql: Sql,
+  stationId: number,
+  clientKey: string
+): Promise<{ readonly id: string; readonly pieces: readonly number[] } | null> {
+  const [upload] = await sql<{ id: string; pieces: number[] }[]>`
+    select id, pieces from uploads
+    where station_id = ${stationId} and client_key = ${clientKey} and expires_at > now()`
+  return upload ?? null
+}
+
+/** Remembers that a chunk was received. Returns how many were; 404 if the upload was ended. */
+async function addPiece(sql: Sql, { id, lease }: Upload, number: number): Promise<number> {
+  const [upload] = await sql<{ count: number }[]>`
+    update uploads set pieces = array(select distinct unnest(pieces || ${number}::integer) order by 1)
+    where id = ${id} and lease = ${lease} returning cardinality(pieces) as count`
+  if (!upload) throw new ApiError('not-found')
+  return upload.count
 }
 
 async function getOrCreateUpload(services: ApiServices, stationId: number, chunk: Chunk): Promise<string> {
@@ -224,7 +247,9 @@ async function getOrCreateUpload(services: ApiServices, stationId: number, chunk
 }
 
 async function finish(request: ApiRequest, services: ApiServices, upload: Upload): Promise<Reply> {
-  const finished = await finishWithAudit(request, services, upload)
+  const finished = await finishUpload(services, upload, {
+    recordAudit: (tx, entry) => recordAudit(tx, request, entry)
+  })
   return storedReply(finished)
 }
 

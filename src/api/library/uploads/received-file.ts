@@ -3,14 +3,9 @@ import { basename } from 'node:path'
 import { readPieces } from '../../../http/incoming-stream.ts'
 import { isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream } from '../../../http/route.ts'
-import {
-  contentPath,
-  generateTransientId,
-  openContent,
-  removeContent,
-  writePieces
-} from '../../../library/uploads/content.ts'
 import { toCallerError } from '../../../library/uploads/media-store.ts'
+import { generateTransientId } from '../../../library/uploads/transient-content.ts'
+import { contentPath, openContent, removeContent, writePieces } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { findCharset } from '../../../platform/text/foreign-text.ts'
 import { findCharsetField } from '../../../platform/text/percent-encoding.ts'

@@ -1,30 +1,31 @@
 import { readPieces } from '../../../http/incoming-stream.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
-import { openContent, receivedBytes, writePieces } from '../../../library/uploads/content.ts'
-import { type FinishedUpload, libraryPath, refuseUpload } from '../../../library/uploads/finish.ts'
-import { openUsableMediaStore, toCallerError } from '../../../library/uploads/media-store.ts'
+import { removeUpload, refuseUpload } from '../../../library/uploads/end-upload.ts'
+import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
+import { assertFits, openUsableMediaStore, toCallerError } from '../../../library/uploads/media-store.ts'
 import {
+  openContent,
+  receivedBytes,
+  writePieces,
   uploadIdPattern,
-  assertFits,
   createUpload,
   loadUpload,
   maxUploadBytes,
-  removeUpload,
   throwFailure,
   tooLarge,
   type Upload,
-  withUpload,
-  withUploadInTurn
+  withUpload
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
+import { findLibraryPath } from '../../../stores/db/library/stored-names.ts'
+import { recordAudit } from '../../core/audit.ts'
 import { parseTextId } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, json, getStation } from '../../core/route.ts'
 import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { finishWithAudit } from './audited-finish.ts'
 import { assertKnownPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
-import { checkedPieces, storedFileHeaders } from './whole-upload.ts'
+import { storedFileHeaders } from './whole-upload.ts'
 
 /*
  * Resumable uploads: tus 1.0.0 with the extensions creation, creation-with-upload, expiration and termination
@@ -155,7 +156,7 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
     const received = found.state === 'done' ? found.sizeBytes : await receivedBytes(config, found.id)
     const isWhole = received === found.sizeBytes && found.state !== 'done'
     const finished = isWhole
-      ? await withUpload(services, stationId, found.id, upload => finishWithAudit(request, services, upload))
+      ? await withUpload(services, stationId, found.id, upload => finish(request, services, upload))
       : found.mediaId === null
         ? null
         : { mediaId: found.mediaId, notice: '' }
@@ -192,7 +193,7 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   async handle(request, services): Promise<Reply> {
     const id = uploadId(request)
     // A client that cancels may have cut off its last request just now.
-    await withUploadInTurn(services, getStation(request).id, id, () => removeUpload(services, id))
+    await withUpload(services, getStation(request).id, id, () => removeUpload(services, id), { waits: true })
     return { status: 204 }
   }
 })
@@ -206,7 +207,7 @@ async function assertFree(
 ): Promise<void> {
   const { reads: sql } = services
   const { folder } = await openUsableMediaStore(services, stationId)
-  const stored = await libraryPath(sql, stationId, target, folder)
+  const stored = await findLibraryPath(sql, stationId, target, folder)
   const [song] = await sql`select from media where station_id = ${stationId} and path = ${stored}`
   if (song)
     throw ApiError.ofFields([fieldError(field, 'duplicate', 'is taken: a song has this path.')], 'conflict')
@@ -230,16 +231,17 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
   // A client that has not seen the last response may repeat its request.
   if (upload.state !== 'receiving') {
     if (offset !== sizeBytes) throw wrongOffset(sizeBytes)
-    return finishedHeaders(sizeBytes, await finishWithAudit(request, services, upload))
+    return finishedHeaders(sizeBytes, await finish(request, services, upload))
   }
   const received = await receivedBytes(config, id)
   if (offset !== received) throw wrongOffset(received)
   try {
     await assertFits(services, upload, sizeBytes, lengthField)
     await using file = await openContent(config, id)
-    const end = await writePieces(file, checkedPieces(services, upload, readPieces(stream)), {
+    const end = await writePieces(file, readPieces(stream), {
       offset,
       maxBytes: sizeBytes - offset,
+      check: bytes => assertFits(services, upload, bytes),
       tooLong: () =>
         ApiError.ofFields(
           [fieldError(lengthField, 'too_large', `is ${sizeBytes}, but more bytes were sent.`)],
@@ -254,8 +256,11 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
       await refuseUpload(services, upload, shown)
     throw shown
   }
-  return finishedHeaders(sizeBytes, await finishWithAudit(request, services, upload))
+  return finishedHeaders(sizeBytes, await finish(request, services, upload))
 }
+
+const finish = (request: ApiRequest, services: ApiServices, upload: Upload) =>
+  finishUpload(services, upload, { recordAudit: (tx, entry) => recordAudit(tx, request, entry) })
 
 const finishedHeaders = (offset: number, finished: FinishedUpload) => ({
   'Upload-Offset': String(offset),

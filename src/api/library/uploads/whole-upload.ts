@@ -1,45 +1,23 @@
-import { openContent, writePieces } from '../../../library/uploads/content.ts'
-import { abandonUpload, type FinishedUpload } from '../../../library/uploads/finish.ts'
-import { toCallerError } from '../../../library/uploads/media-store.ts'
+import { abandonUpload } from '../../../library/uploads/end-upload.ts'
+import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
+import { assertFits, quotaExceeded, toCallerError } from '../../../library/uploads/media-store.ts'
 import {
-  assertFits,
+  openContent,
+  writePieces,
   createUpload,
   maxUploadBytes,
-  quotaExceeded,
   tooLarge,
-  type Upload,
   withUpload
 } from '../../../library/uploads/uploads.ts'
+import { recordAudit } from '../../core/audit.ts'
 import { type ApiRequest, getStation } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { finishWithAudit } from './audited-finish.ts'
 
 /** The headers of a response about a stored file. */
 export const storedFileHeaders = ({ mediaId, notice }: FinishedUpload) => ({
   'Cuewire-File-Id': String(mediaId),
   ...(notice !== '' && { 'Cuewire-Notice': notice })
 })
-
-/** The quota is checked again each time that this much was received. */
-const checkedBytes = 32 * 1024 * 1024
-
-/** Passes pieces on, and throws when the file no longer fits or its station was deleted. */
-export async function* checkedPieces(
-  services: ApiServices,
-  upload: Pick<Upload, 'stationId' | 'path'>,
-  pieces: AsyncIterable<Uint8Array>
-): AsyncGenerator<Uint8Array> {
-  let total = 0
-  let checkAt = checkedBytes
-  for await (const piece of pieces) {
-    total += piece.length
-    if (total >= checkAt) {
-      await assertFits(services, upload, total)
-      checkAt = total + checkedBytes
-    }
-    yield piece
-  }
-}
 
 export type WholeUpload = Awaited<ReturnType<typeof openWholeUpload>>
 
@@ -72,8 +50,8 @@ export async function openWholeUpload(
       try {
         await using file = await openContent(services.config, upload.id)
         const tooLong = () => (limitBytes < maxUploadBytes(services) ? quotaExceeded() : tooLarge(services))
-        const checked = checkedPieces(services, upload, pieces)
-        await writePieces(file, checked, { offset: 0, maxBytes: limitBytes, tooLong })
+        const check = (bytes: number) => assertFits(services, upload, bytes)
+        await writePieces(file, pieces, { offset: 0, maxBytes: limitBytes, tooLong, check })
         await file.datasync()
       } catch (error) {
         throw toCallerError(error, 'path', 'file')
@@ -82,7 +60,11 @@ export async function openWholeUpload(
     /** Stores the file at a path. */
     finish: async (target: string, playlistIds: readonly number[]): Promise<FinishedUpload> =>
       withUpload(services, stationId, upload.id, held =>
-        finishWithAudit(request, services, { ...held, path: target, playlistIds })
+        finishUpload(
+          services,
+          { ...held, path: target, playlistIds },
+          { recordAudit: (tx, entry) => recordAudit(tx, request, entry) }
+        )
       ),
     remove
   }

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 import { nameKey } from '../../../platform/text/name-key.ts'
 import type { Fragment, Sql, Tx } from '../sql.ts'
 
@@ -57,6 +59,22 @@ export async function findStoredSongs(
       return song ? [[path, song] as const] : []
     })
   )
+}
+
+/**
+ * Finds the path of a file in the library: an import may have stored it with its folder, and in another form of the
+ * name. An unknown path is returned as it is. `folder` is that of local storage.
+ */
+export async function findLibraryPath(
+  sql: Sql | Tx,
+  stationId: number,
+  path: string,
+  folder: string | null
+): Promise<string> {
+  const candidates = folder === null ? [path] : [join(folder, path), path]
+  const songs = await findStoredSongs(sql, stationId, candidates)
+  const found = candidates.flatMap(candidate => songs.get(candidate)?.path ?? [])
+  return found.find(each => candidates.includes(each)) ?? found[0] ?? path
 }
 
 /** SQL: whether the key of media `m` begins with that of a prefix, for songs that are not stored under their key. */
