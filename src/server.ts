@@ -18,6 +18,7 @@ import { parseConfig } from './config.ts'
 import { renewState } from './engine/repair-states.ts'
 import { logAccess } from './http/access-log.ts'
 import { openAddressResolver } from './http/client-address.ts'
+import { buildCors } from './http/headers.ts'
 import { serveRoutes } from './http/serve.ts'
 import type { ResponsesInFlight } from './http/stream.ts'
 import { App, listen } from './http/uws.ts'
@@ -112,7 +113,8 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   const app = App()
   if (config.ACCESS_LOG) logAccess(app, { log, addressOf })
   const sessionCookie = sessionCookieName(config.BASE_URL)
-  const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS, sessionCookie }
+  const cors = buildCors(config.CORS_ALLOWED_ORIGINS)
+  const connectOptions = { admission, addressOf, cors, sessionCookie }
   serveSockets(app, hub, connectOptions)
   const ownHandlers = serveStreams(app, hub, connectOptions)
   const live = openFeedView(feed)

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import type { Logger } from '../platform/runtime/log.ts'
 import { redactKeys } from '../platform/runtime/redact-keys.ts'
-import { readForwardedFor, type ResolveAddress } from './client-address.ts'
+import { readAddress, type ResolveAddress } from './client-address.ts'
 
 interface AccessLogOptions {
   readonly log: Pick<Logger, 'info'>
@@ -52,7 +52,7 @@ function observeResponse(res: HttpResponse, req: HttpRequest, { log, addressOf }
   const startedAtMs = performance.now()
   const method = req.getMethod().toUpperCase()
   const path = redactKeys(req.getUrl())
-  const address = addressOf(Buffer.from(res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
+  const address = readAddress(res, req, addressOf)
   let status = 0
   let bytes = 0
   let isLogged = false

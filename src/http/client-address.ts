@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-import type { HttpRequest } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { isWithin, toNetworkList } from '../platform/outbound/networks.ts'
 
@@ -37,8 +37,13 @@ function unmapIPv4(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
+/** Reads the address of the client that sends a request. */
+export function readAddress(res: HttpResponse, req: HttpRequest, resolve: ResolveAddress): string {
+  return resolve(Buffer.from(res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
+}
+
 /** Returns all values of `X-Forwarded-For` from all its lines; `getHeader` returns only the first line. */
-export function readForwardedFor(req: HttpRequest): string {
+function readForwardedFor(req: HttpRequest): string {
   const names: string[] = []
   req.forEach((name, value) => {
     if (name !== 'x-forwarded-for') return

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import { setImmediate as nextTick } from 'node:timers/promises'
 
 import type { HttpResponse } from 'uWebSockets.js'
@@ -21,6 +20,7 @@ import {
   jsonContentType,
   type RequestHead,
   renderLines,
+  statusLine,
   typeHeaders,
   withVary
 } from './headers.ts'
@@ -266,7 +266,7 @@ function writeCorked(
   const ownHeaders = pathHeaders.length === 0 ? headers : [...headers, ...pathHeaders]
   const allHeaders: HeaderList =
     ignoredFields === '' ? ownHeaders : [...ownHeaders, ['X-Ignored-Fields', ignoredFields]]
-  res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
+  res.writeStatus(statusLine(status))
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
   if (isUnread && !mustClose) res.writeHeader('Connection', 'close')

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
@@ -27,6 +28,9 @@ export interface RequestHead {
 }
 
 export const jsonContentType = 'application/json; charset=utf-8'
+
+/** A status as `writeStatus` takes it. */
+export const statusLine = (status: number): string => `${status} ${STATUS_CODES[status] ?? 'Unknown'}`
 
 /** Adds a name to `Vary`. All names are in one line, because some caches read only the first one. */
 export function withVary(headers: HeaderList, vary: string): HeaderList {

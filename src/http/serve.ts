@@ -6,7 +6,7 @@ import { ApiError } from '../platform/runtime/errors.ts'
 import { parseQuery } from '../platform/text/percent-encoding.ts'
 import { isTracing, traced } from '../platform/tracing/tracing.ts'
 import { abortedError, closeAmbiguous, dropBody, isChunked } from './body.ts'
-import { isForwarded, readForwardedFor, type ResolveAddress } from './client-address.ts'
+import { isForwarded, readAddress, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
   defer,
@@ -189,9 +189,7 @@ export function serveRoutes<R extends Route>(
       headers: Object.fromEntries((route.headers ?? []).map(name => [name, req.getHeader(name)])),
       apiKey,
       host: req.getHeader('host'),
-      address: needsAddress
-        ? addressOf(Buffer.from(exchange.res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
-        : '',
+      address: needsAddress ? readAddress(exchange.res, req, addressOf) : '',
       userAgent: isSameOriginOnly ? req.getHeader('user-agent') : '',
       isOwnPage: isOwnPage(req),
       isOpen: () => exchange.isOpen,

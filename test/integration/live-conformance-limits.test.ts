@@ -91,6 +91,7 @@ test(
     for (const kind of kinds) {
       const forbidden = await tryConnect(baseUrl, kind, { origin: 'https://evil.example' })
       expect(forbidden.status).toBe(403)
+      expect(Object.keys(forbidden.headers).filter(name => name.startsWith('access-control'))).toEqual([])
       const allowed = await tryConnect(baseUrl, kind, { origin: 'https://other.example' })
       expect(allowed.status).toBe(kind === 'websocket' ? 101 : 200)
       if (kind !== 'websocket')

@@ -118,6 +118,12 @@ test('with a list of origins, other origins are refused on every transport', asy
   ] as const) {
     const response = await fetch(baseUrl + path, { method, headers: { Origin: 'https://evil.example.com' } })
     expect([path, response.status]).toEqual([path, 403])
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      vary: 'Origin',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.any(String)
+    })
+    expect([...response.headers.keys()]).not.toContain('access-control-allow-origin')
     await response.body?.cancel()
   }
   await expect(subscribeLive(url, {}, { Origin: 'https://evil.example.com' })).rejects.toThrow(

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
 import { openAddressResolver } from '../../src/http/client-address.ts'
+import { buildCors } from '../../src/http/headers.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { openConnectionAdmission } from '../../src/live/admission.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed/feed.ts'
@@ -71,7 +72,11 @@ export async function serveLive(
       return session
     }
   }
-  const door = { admission: options.admission ?? admission, addressOf: openAddressResolver(trusted), origins }
+  const door = {
+    admission: options.admission ?? admission,
+    addressOf: openAddressResolver(trusted),
+    cors: buildCors(origins)
+  }
   serveSockets(app, watched, door)
   serveStreams(app, watched, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })

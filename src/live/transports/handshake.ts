@@ -1,11 +1,17 @@
-import { STATUS_CODES } from 'node:http'
-
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { isForwarded, readForwardedFor } from '../../http/client-address.ts'
+import { isForwarded, readAddress, type ResolveAddress } from '../../http/client-address.ts'
 import { readCredential, readQueryKey } from '../../http/credentials.ts'
-import { commonLines, type HeaderList, jsonContentType, renderLines } from '../../http/headers.ts'
-import { ApiError, renderApiError } from '../../platform/runtime/errors.ts'
+import {
+  chooseRequestId,
+  commonLines,
+  type Cors,
+  type HeaderList,
+  jsonContentType,
+  renderLines,
+  statusLine
+} from '../../http/headers.ts'
+import { ApiError, renderApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { malformed } from '../../platform/text/json-body.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
@@ -14,10 +20,9 @@ import type { NewClient } from '../session.ts'
 /** What every transport needs to accept clients. */
 export interface HandshakeOptions {
   readonly admission: Admission
-  /** The client's address, from the connection's and the header `X-Forwarded-For`. */
-  readonly addressOf: (connection: string, forwarded: string) => string
-  /** Allowed origins, or `*`; requests without an origin are always allowed. */
-  readonly origins: readonly string[]
+  readonly addressOf: ResolveAddress
+  /** Which origins may connect; requests without an origin always may. */
+  readonly cors: Cors
   /** The name of the cookie with a session; without it there are no sessions. */
   readonly sessionCookie?: string
 }
@@ -30,16 +35,15 @@ export type ConnectRequest = Readonly<ReturnType<typeof readConnectRequest>>
  * Throws `ApiError`: 403 for an origin that is not allowed, 400 for an invalid `cf_connect` or `delay`.
  */
 export function readConnectRequest(res: HttpResponse, req: HttpRequest, options: HandshakeOptions) {
-  const { addressOf, origins, sessionCookie = '' } = options
+  const { addressOf, cors, sessionCookie = '' } = options
   const origin = req.getHeader('origin')
-  if (origin !== '' && !origins.includes('*') && !origins.includes(origin))
+  if (origin !== '' && cors.allowedFor(origin) === '')
     throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
   const query = new URLSearchParams(req.getQuery() ?? '')
   const message = query.get('cf_connect')
   if (message !== null) assertParsable(message, 'cf_connect')
   const delayMs = parseDelay(query.get('delay'))
   if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
-  const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
     key: readCredential(req, {
       keyInQuery: readQueryKey(query),
@@ -47,9 +51,8 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
       isSafe: true,
       isKeyed: false
     }),
-    address: addressOf(connection, readForwardedFor(req)),
+    address: readAddress(res, req, addressOf),
     isForwarded: isForwarded(req),
-    origin,
     message,
     delayMs
   }
@@ -76,33 +79,41 @@ export const pickRetrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
 /** The error if a limit is reached. */
 export function refusalError(refusal: ConnectionRefusal): ApiError {
+  const seconds = pickRetrySeconds()
   return refusal === 'total'
-    ? new ApiError('unavailable')
-    : new ApiError('too-many', 'Too many connections from this address: try again later.')
+    ? new ApiError('unavailable', undefined, {}, seconds)
+    : new TooManyRequests(seconds, 'Too many connections from this address: try again later.')
 }
 
 /**
- * CORS headers of the live endpoints. Every allowed origin may read: clients of the protocol send credentials,
+ * Headers of every response to a request. Every allowed origin may read it: clients of the protocol send credentials,
  * but the session cookie of a request from another origin is ignored.
  */
-export function createCorsHeaders(origin: string): HeaderList {
-  if (origin === '') return [['Access-Control-Allow-Origin', '*']]
+export function createCommonHeaders(req: HttpRequest, { cors }: HandshakeOptions): HeaderList {
+  const origin = req.getHeader('origin')
+  const requestId = ['X-Request-Id', chooseRequestId(req.getHeader('x-request-id'))] as const
+  if (origin === '') return [requestId, ['Access-Control-Allow-Origin', '*']]
+  if (cors.allowedFor(origin) === '') return [requestId, ['Vary', 'Origin']]
   return [
+    requestId,
     ['Access-Control-Allow-Origin', origin],
     ['Access-Control-Allow-Credentials', 'true'],
     ['Vary', 'Origin']
   ]
 }
 
-/** Answers a request that does not become a connection. Must be called inside the handler or a cork. */
-export function refuseConnection(res: HttpResponse, cause: unknown, origin: string, close = false): void {
+/**
+ * Answers a request that does not become a connection. `common`: see `createCommonHeaders`. Must be called inside the
+ * handler or a cork.
+ */
+export function refuseConnection(res: HttpResponse, cause: unknown, common: HeaderList, close = false): void {
   const error = cause instanceof ApiError ? cause : new ApiError('internal')
-  const isTemporary = error.status === 429 || error.status === 503
-  res.writeStatus(`${error.status} ${STATUS_CODES[error.status] ?? 'Unknown'}`)
+  const seconds = error.retryAfterSeconds
+  res.writeStatus(statusLine(error.status))
   const headers: HeaderList = [
     ['Cache-Control', 'no-store'],
-    ...(isTemporary ? [['Retry-After', String(pickRetrySeconds())] as const] : []),
-    ...createCorsHeaders(origin)
+    ...(seconds === null ? [] : [['Retry-After', String(seconds)] as const]),
+    ...common
   ]
   res.writeHeader('Content-Type', jsonContentType + commonLines + renderLines(headers))
   res.end(renderApiError(error), close)

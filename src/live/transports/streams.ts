@@ -3,7 +3,7 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { closeAmbiguous, isChunked } from '../../http/body.ts'
-import { commonLines, renderLines } from '../../http/headers.ts'
+import { commonLines, type HeaderList, renderLines } from '../../http/headers.ts'
 import { collectBody } from '../../http/read-body.ts'
 import type { RequestHandler } from '../../http/serve.ts'
 import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
@@ -14,7 +14,7 @@ import { disconnectReasons, maxMessageBytes } from '../protocol.ts'
 import type { LiveSession, Transport, NewClient } from '../session.ts'
 import {
   assertParsable,
-  createCorsHeaders,
+  createCommonHeaders,
   type HandshakeOptions,
   acceptConnection,
   refusalError,
@@ -28,6 +28,11 @@ const eventsPath = '/api/live/nowplaying/sse'
 const streamPath = '/api/live/nowplaying/http_stream'
 
 type Kind = 'sse' | 'http_stream'
+
+interface StreamRequest extends ConnectRequest {
+  /** Headers of every response to it. */
+  readonly common: HeaderList
+}
 
 /** Timeout of a body; shorter than that of uWebSockets.js, which closes the connection without an answer. */
 const bodyTimeoutMs = 6_000
@@ -44,7 +49,7 @@ export function serveStreams(
   hub: Hub,
   handshake: HandshakeOptions
 ): ReadonlyMap<string, RequestHandler> {
-  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest) => void
+  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: StreamRequest) => void
   const beginWithoutBody: Begin = (res, _req, kind, request) => open(res, kind, request, '')
 
   const getEvents: RequestHandler = (res, req) => respond(res, req, 'sse', beginWithoutBody)
@@ -62,16 +67,16 @@ export function serveStreams(
   /** An exception in a handler would end the process. */
   function respond(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
     if (closeAmbiguous(res, req)) return
-    const origin = req.getHeader('origin')
+    const common = createCommonHeaders(req, handshake)
     try {
-      next(res, req, kind, readConnectRequest(res, req, handshake))
+      next(res, req, kind, { ...readConnectRequest(res, req, handshake), common })
     } catch (error) {
-      if (isChunked(req)) refuseChunked(res, error, origin)
-      else refuseConnection(res, error, origin)
+      if (isChunked(req)) refuseChunked(res, error, common)
+      else refuseConnection(res, error, common)
     }
   }
 
-  function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest): void {
+  function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, request: StreamRequest): void {
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     const mustClose = isChunked(req)
     const body = collectBody(res, declaredBytes, { maxBytes: maxMessageBytes, timeoutMs: bodyTimeoutMs })
@@ -91,7 +96,7 @@ export function serveStreams(
         // Bytes that were not read would reset the connection.
         if (mustClose) await body.whenComplete(bodyTimeoutMs)
         await nextImmediate()
-        if (isOpen) res.cork(() => refuseConnection(res, error, request.origin, mustClose))
+        if (isOpen) res.cork(() => refuseConnection(res, error, request.common, mustClose))
       })
   }
 
@@ -99,21 +104,21 @@ export function serveStreams(
   function open(
     res: HttpResponse,
     kind: Kind,
-    request: ConnectRequest,
+    request: StreamRequest,
     body: string,
     mustClose = false
   ): void {
-    const { origin, message } = request
+    const { common, message } = request
     const client = acceptConnection(request, handshake.admission)
     if (typeof client !== 'string') return start(res, kind, request, client, body || message || '{}')
-    if (kind === 'sse') refuseWithRetry(res, origin, mustClose)
-    else refuseConnection(res, refusalError(client), origin, mustClose)
+    if (kind === 'sse') refuseWithRetry(res, common, mustClose)
+    else refuseConnection(res, refusalError(client), common, mustClose)
   }
 
   function start(
     res: HttpResponse,
     kind: Kind,
-    request: ConnectRequest,
+    request: StreamRequest,
     client: NewClient,
     message: string
   ): void {
@@ -123,7 +128,7 @@ export function serveStreams(
       session = null
     }
     const transport = new StreamTransport(res, kind, leave)
-    writeHead(res, kind, request.origin, request.isForwarded)
+    writeHead(res, kind, request.common, request.isForwarded)
     res.onAborted(() => transport.noteAborted())
     // Without a handler, uWebSockets.js closes a stream 10 seconds after its client was slow once.
     res.onWritable(() => {
@@ -149,7 +154,7 @@ const headers = {
  * Writes the headers. `isForwarded`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has
  * compressed, unless the stream has an encoding.
  */
-function writeHead(res: HttpResponse, kind: Kind, origin: string, isForwarded: boolean): void {
+function writeHead(res: HttpResponse, kind: Kind, common: HeaderList, isForwarded: boolean): void {
   res.writeStatus('200 OK')
   res.writeHeader(
     'Content-Type',
@@ -161,21 +166,21 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string, isForwarded: b
         ['X-Accel-Buffering', 'no'],
         ...(isForwarded ? [['Content-Encoding', 'identity'] as const] : []),
         ['Connection', 'keep-alive'],
-        ...createCorsHeaders(origin)
+        ...common
       ])
   )
 }
 
 /** Refuses a request with a chunked body; see `isChunked`. */
-function refuseChunked(res: HttpResponse, error: unknown, origin: string): void {
+function refuseChunked(res: HttpResponse, error: unknown, common: HeaderList): void {
   let isOpen = true
   res.onAborted(() => (isOpen = false))
-  setImmediate(() => isOpen && res.cork(() => refuseConnection(res, error, origin, true)))
+  setImmediate(() => isOpen && res.cork(() => refuseConnection(res, error, common, true)))
 }
 
 /** An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry` ms. */
-function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): void {
-  writeHead(res, 'sse', origin, false)
+function refuseWithRetry(res: HttpResponse, common: HeaderList, close: boolean): void {
+  writeHead(res, 'sse', common, false)
   res.end(retryBlock(pickRetrySeconds() * 1_000), close)
 }
 

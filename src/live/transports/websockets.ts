@@ -10,6 +10,7 @@ import type { LiveSession, Transport, NewClient } from '../session.ts'
 import {
   type HandshakeOptions,
   acceptConnection,
+  createCommonHeaders,
   refusalError,
   readConnectRequest,
   refuseConnection
@@ -92,7 +93,7 @@ function upgrade(
     if (typeof client === 'string') throw refusalError(client)
     connection.pending = { client, message: request.message }
   } catch (error) {
-    return refuseConnection(res, error, req.getHeader('origin'))
+    return refuseConnection(res, error, createCommonHeaders(req, handshake))
   }
   res.upgrade<SocketData>(
     { connection },
