@@ -400,6 +400,16 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
+  test('a download notices that the key is no longer valid', async ({ program, openPage }) => {
+    const page = await openPage()
+    await openStation(page, program, '/reports')
+    // Only the download is refused, so that no other request notices it.
+    const refusal = { code: 403, type: 'NotLoggedInException', message: 'Access denied.' }
+    await page.route(/format=csv/, route => route.fulfill({ status: 403, json: refusal }))
+    await page.locator('play-history').getByRole('button', { name: 'Download CSV' }).click()
+    await page.getByText('The API key is no longer valid. Sign in again.').waitFor(within5s)
+  })
+
   test.runIf(isDeep)('12-hour times with weekdays fit into their columns', async ({ program, openPage }) => {
     const page = await openPage({ locale: 'en-US' })
     const { id, path } = await openStation(page, program)

@@ -111,20 +111,20 @@ export async function requestJson<Json>(
       throw new ApiError('The server returned an unexpected response.')
     return json
   } catch (error) {
-    const apiError = toApiError(error)
-    if (apiError.isUnauthenticated && options.key === undefined)
-      document.dispatchEvent(
-        new CustomEvent(keyRejectedEvent, { detail: options.isSave ?? method !== 'GET' })
-      )
-    throw apiError
+    throw toApiError(error)
   }
 }
 
-/** Reads a text of the API, such as a script. Throws an `ApiError`. */
-export async function callText(path: string): Promise<string> {
+/** The time for a large file over a slow connection. */
+export const fileTimeoutMs = 30 * 60_000
+
+/** Reads a file of the API. Throws an `ApiError`. */
+export async function requestFile(
+  path: string,
+  options: Pick<CallOptions, 'signal'> = {}
+): Promise<Response> {
   try {
-    const response = await sendRequest('GET', path, {})
-    return await response.text()
+    return await sendRequest('GET', path, { ...options, timeoutMs: fileTimeoutMs })
   } catch (error) {
     throw toApiError(error)
   }
@@ -134,43 +134,52 @@ export async function callText(path: string): Promise<string> {
 const downloadTimeoutMs = 60_000
 
 /** Downloads a file of the API under a name. Throws an `ApiError`. */
-export async function downloadFile(path: string, name: string): Promise<void> {
+export async function downloadFile(path: string, name: string, timeoutMs = downloadTimeoutMs): Promise<void> {
   try {
-    const response = await sendRequest('GET', path, { timeoutMs: downloadTimeoutMs })
+    const response = await sendRequest('GET', path, { timeoutMs })
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await response.blob())
     link.download = name
     link.click()
     // The browser has started to read it by then.
-    setTimeout(() => URL.revokeObjectURL(link.href), downloadTimeoutMs)
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
   } catch (error) {
     throw toApiError(error)
   }
 }
 
+/** The headers that say who sends a request. Without a key, that is the user of the session. */
+export const callerHeaders = (key = currentKey()): Readonly<Record<string, string>> => ({
+  // Without it, the server refuses a session that changes something.
+  'X-Requested-With': 'cuewire',
+  ...(key === '' ? {} : { 'X-API-Key': key })
+})
+
 /** Throws an `ApiError` for a response that is an error. */
 async function sendRequest(
   method: Method,
   path: string,
-  { body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
+  { body, key, isSave = method !== 'GET', signal, timeoutMs = defaultTimeoutMs }: CallOptions
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs)
+  const usedKey = key ?? currentKey()
   const response = await fetch(new URL(path, serverBaseUrl), {
     method,
     headers: {
-      // Without it, the server ignores the session.
-      'X-Requested-With': 'cuewire',
-      ...(key === '' ? {} : { 'X-API-Key': key }),
+      ...callerHeaders(usedKey),
       ...(body === undefined || body instanceof Blob ? {} : { 'Content-Type': 'application/json' })
     },
     ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    credentials: key === '' ? 'same-origin' : 'omit',
+    credentials: usedKey === '' ? 'same-origin' : 'omit',
     referrerPolicy: 'no-referrer'
   })
   if (response.ok) return response
   const json: unknown = await response.json().catch(() => null)
-  throw parseApiError(response.status, json, response.headers.get('Retry-After'))
+  const error = parseApiError(response.status, json, response.headers.get('Retry-After'))
+  if (error.isUnauthenticated && key === undefined)
+    document.dispatchEvent(new CustomEvent(keyRejectedEvent, { detail: isSave }))
+  throw error
 }
 
 interface ActionOptions extends CallOptions {

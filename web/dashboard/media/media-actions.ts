@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { ApiError, toApiError } from '../api/api-error.ts'
-import { callAction } from '../api/call-api.ts'
+import { callAction, downloadFile, fileTimeoutMs } from '../api/call-api.ts'
 import type { FileRow, Playlist } from '../api/responses.ts'
 import type { StationPath } from '../api/typed-response.ts'
 import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
@@ -11,7 +11,6 @@ import { describeDeletion } from './batch-requests.ts'
 import { nameOf, parentOf, parseKeys } from './library-row.ts'
 import { firstQuery, loadRows } from './library.ts'
 import { askPlaylists, askText } from './media-dialogs.ts'
-import { saveMediaFile } from './media-request.ts'
 import { describeSelection } from './media-toolbars.ts'
 import { renamePath } from './rename-path.ts'
 import type { MediaSelection } from './selection.ts'
@@ -185,10 +184,11 @@ export function openMediaActions(
       })
     },
     download(row: FileRow): Promise<void> {
-      const { path: file, path_short: name } = row
-      const query = new URLSearchParams({ file })
+      const query = new URLSearchParams({ file: row.path })
+      const name = row.path_short
       return runner.run('download', async () => {
-        await unlessMissing(row, () => saveMediaFile(`${path()}/files/download?${query.toString()}`, name))
+        const file = `${path()}/files/download?${query.toString()}`
+        await unlessMissing(row, () => downloadFile(file, name, fileTimeoutMs))
         return ''
       })
     }

@@ -1,7 +1,7 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
 import { toApiError } from '../api/api-error.ts'
-import { callAction, callApi } from '../api/call-api.ts'
+import { callAction, callApi, fileTimeoutMs } from '../api/call-api.ts'
 import type { Playlist, StationFile } from '../api/responses.ts'
 import type { FieldLabel } from '../forms/field-problems.ts'
 import { openForm } from '../forms/form-controller.ts'
@@ -12,7 +12,6 @@ import type { cuesChangedEvent } from './cue-editor.ts'
 import { type CueName, cueNames, type Cues } from './cues.ts'
 import { coverProblem, describeFieldProblem, nameCustomField, problemView } from './field-problem.ts'
 import { fieldTitles, tagNames, tagTitles } from './media-fields.ts'
-import { requestFile } from './media-request.ts'
 
 /** Dispatched after a file was changed here; bubbles. */
 export const mediaChangedEvent = 'cuewire-media-changed'
@@ -255,7 +254,7 @@ export class MediaDetails extends StationElement {
     if (!imageTypes.split(',').includes(body.type)) return notify(this, { text: coverProblem, isError: true })
     void this.#actions.run('art', () =>
       this.#change(async () => {
-        await requestFile(`${this.path}/art/${this.mediaId}`, { method: 'POST', body })
+        await callAction('POST', `${this.path}/art/${this.mediaId}`, { body, timeoutMs: fileTimeoutMs })
         return 'The cover was replaced.'
       })
     )

@@ -1,10 +1,10 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
 import { toApiError } from '../api/api-error.ts'
+import { requestFile } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { mediaChangedEvent } from './media-details.ts'
-import { requestFile } from './media-request.ts'
 
 /** A file to hear, from a position in seconds. */
 export interface Preview {

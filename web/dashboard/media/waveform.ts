@@ -1,5 +1,5 @@
 import { ApiError } from '../api/api-error.ts'
-import { requestFile } from './media-request.ts'
+import { requestFile } from '../api/call-api.ts'
 import { fitToColumns, type Waveform } from './waveform-columns.ts'
 
 const maxAttempts = 300

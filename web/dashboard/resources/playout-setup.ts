@@ -1,6 +1,6 @@
 import { html } from 'lit'
 
-import { callApi, callText } from '../api/call-api.ts'
+import { callApi, downloadFile } from '../api/call-api.ts'
 import { openSecretDialog } from '../forms/form-dialog.ts'
 import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
@@ -9,7 +9,7 @@ import { buttonView } from '../ui/controls.ts'
 export function playoutView(station: number, actions: ActionRunner) {
   const options = { isDisabled: actions.inFlight !== null }
   const download = async () => {
-    saveText(await callText(`api/admin/station/${station}/liquidsoap`), `station-${station}.liq`)
+    await downloadFile(`api/admin/station/${station}/liquidsoap`, `station-${station}.liq`)
     return ''
   }
   const replaceKey = async () => {
@@ -34,13 +34,4 @@ export function playoutView(station: number, actions: ActionRunner) {
       <code>npm run radio</code> does all of this.
     </p>
   </section>`
-}
-
-/** Saves a text as a file of the visitor. */
-function saveText(text: string, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

@@ -1,5 +1,5 @@
 import { coverView } from '../../elements/cover-view.ts'
-import { currentKey, serverBaseUrl } from '../api/call-api.ts'
+import { requestFile } from '../api/call-api.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** A cover. That of a private station is fetched with the key in a header, which `img` cannot send. */
@@ -30,13 +30,9 @@ export class SongCover extends LightElement {
 
   async #fetch(address: string): Promise<void> {
     try {
-      const { pathname } = new URL(address)
-      const response = await fetch(new URL(pathname, serverBaseUrl), {
-        headers: { 'X-API-Key': currentKey() }
-      })
-      const blob = await response.blob()
+      const blob = await (await requestFile(new URL(address).pathname)).blob()
       const isCurrent = this.isConnected && this.#fetchedAddress === address
-      if (response.ok && isCurrent) this.blobUrl = URL.createObjectURL(blob)
+      if (isCurrent) this.blobUrl = URL.createObjectURL(blob)
     } catch {
       // The frame stays empty.
     }

@@ -1,5 +1,5 @@
 import { describeProblem, parseApiError } from '../../api/api-error.ts'
-import { callerHeaders } from '../media-request.ts'
+import { callerHeaders } from '../../api/call-api.ts'
 import type { SendUploadRequest, UploadResponse } from './tus-upload.ts'
 
 /**
