@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 
+import { storeFormerName } from '../../src/stores/db/former-names.ts'
 import { raiseAlert } from '../../src/stores/db/notifications.ts'
 import { test } from '../support/fixtures.ts'
 import type { JsonBody, Program } from '../support/program.ts'
@@ -48,11 +49,15 @@ test('a key cannot grant permissions at a private station that it must not see',
     const response = await program.ask('POST', keys, { key, body })
     return [response.status, response.body.message]
   }
+  const formerName = `Радио ${id}`
+  await storeFormerName(program.sql, id, formerName)
   const unknown = [400, 'station_permissions.0.station is no station.']
-  expect([await grant(name), await grant(id), await grant(`x${name}`)]).toEqual([unknown, unknown, unknown])
+  for (const station of [name, id, formerName, `x${name}`]) expect(await grant(station)).toEqual(unknown)
   const creator = await makeKey(program, ['administer api keys', 'view station reports'])
-  const body = { name: 'x', station_permissions: [{ station: name, permissions: ['view station reports'] }] }
-  expect((await program.ask('POST', keys, { key: creator, body })).status).toBe(200)
+  for (const station of [name, formerName]) {
+    const body = { name: 'x', station_permissions: [{ station, permissions: ['view station reports'] }] }
+    expect((await program.ask('POST', keys, { key: creator, body })).status).toBe(200)
+  }
 })
 
 describe('notifications', () => {

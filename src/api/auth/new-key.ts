@@ -15,6 +15,7 @@ import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { maxSecond } from '../core/moments.ts'
+import { findStations } from '../core/find-station.ts'
 import { assertNoProblems, parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import {
@@ -98,21 +99,11 @@ async function findStationIds(
   { station_permissions: byStation, expires_at: expiresAt }: ValuesOf<typeof newKeyBodyFields>
 ): Promise<number[]> {
   const names = byStation.map(({ station }) => station)
-  const ids = names.map(Number).filter(id => Number.isSafeInteger(id))
-  const shortNames = names.filter(name => !name.includes('\0'))
-  const rows =
-    names.length === 0
-      ? []
-      : await sql<{ id: number; shortName: string; isPublic: boolean }[]>`
-          select id, short_name as "shortName", is_public as "isPublic" from stations
-          where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
-  // A short name is never all digits, so it never equals the id of another station.
-  const idsByName = new Map(
-    rows
-      .filter(station => maySeeStation(caller?.key ?? null, station))
-      .flatMap(({ id, shortName }) => [[String(id), id] as const, [shortName, id] as const])
-  )
-  const found = names.map(name => idsByName.get(name))
+  const stations = await findStations(sql, names)
+  const found = names.map(name => {
+    const station = stations.get(name)
+    return station && maySeeStation(caller?.key ?? null, station) ? station.id : undefined
+  })
   const problems = found.flatMap((id, index) => {
     const field = `station_permissions.${index}.station`
     if (id === undefined) return [fieldError(field, 'not_found', 'is no station.')]
