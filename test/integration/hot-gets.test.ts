@@ -2,6 +2,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { describe, expect } from 'vitest'
 
+import { apiRoutes } from '../../src/api/routes.ts'
+import { hotResponses } from '../../src/platform/metrics/http.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -164,6 +166,22 @@ describe('a document', () => {
       expect((await askPlainly(`${base}/api/nowplaying/1?${query}`)).status).toBe(200)
     expect((await askPlainly(`${base}/api/nowplaying/harbour%5Ffm`)).status).toBe(200)
   })
+})
+
+test('requests with a parameter of the API are left to the general routes', async ({ sql, redisUrl }) => {
+  const { base, add } = await serveApi(sql, redisUrl)
+  await add(harbour())
+  for (const path of ['/api/nowplaying', ...documentPaths(':station_id')]) {
+    const url = base + path.replace(':station_id', '1')
+    const before = hotResponses.found
+    await askPlainly(url)
+    const route = apiRoutes.find(each => each.method === 'GET' && each.path === path)
+    expect(route?.path).toBe(path)
+    for (const name of [...Object.keys(route?.operation?.query ?? {}), 'api_key', 'token']) {
+      await askPlainly(`${url}?${name}=1`)
+      expect([path, name, hotResponses.found]).toEqual([path, name, before + 1])
+    }
+  }
 })
 
 describe('an entity tag', () => {
