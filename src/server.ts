@@ -120,7 +120,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   const live = openFeedView(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
-    isKnown: stationId => live.get(String(stationId)) !== undefined,
+    isKnown: stationId => live.find(stationId) !== undefined,
     admit: openLongPollAdmission(admission, followers)
   })
   const inFlight: ResponsesInFlight = { count: 0 }

@@ -52,7 +52,7 @@ export const oembedRoute = pageRoute(
     const format = query.get('format') ?? 'json'
     if (format !== 'json') throw new ApiError('not-implemented', 'The only supported format is json.')
     const name = parseStationName(query.get('url') ?? '', [baseUrl, `http://${host}`, `https://${host}`])
-    const state = live.get(name)
+    const state = live.findState(name)
     if (!state?.profile.isPublic) throw new ApiError('not-found')
     const station = renderStation(state, baseUrl)
     const available = { width: parsePixels(query, 'maxwidth'), height: parsePixels(query, 'maxheight') }

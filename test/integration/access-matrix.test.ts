@@ -66,7 +66,7 @@ describe('every permission at every route', () => {
         find: name => {
           if (!isRemembered.has(Number(name))) return undefined
           const profile = { isPublic: Number(name) === open }
-          return LiveStation.of(aStation({ stationId: parseId(name), profile }), documented)
+          return LiveStation.of(aStation({ stationId: parseId(String(name)), profile }), documented)
         }
       },
       sql

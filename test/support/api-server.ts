@@ -51,7 +51,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const live = openFeedView(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
-    isKnown: stationId => live.get(String(stationId)) !== undefined,
+    isKnown: stationId => live.find(stationId) !== undefined,
     admit
   })
   const log = pino({ level: 'silent' })

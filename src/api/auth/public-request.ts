@@ -63,7 +63,7 @@ export async function getVisibleStation(
     const current = live.find(name)
     if (current === undefined || !isVisible(current)) throw new ApiError('not-found')
   }
-  const state = live.get(name)
+  const state = live.findState(name)
   if (state === undefined) throw new ApiError('not-found')
   return state
 }

@@ -26,7 +26,7 @@ type Respond = (state: StationState, services: ApiServices) => Reply
 
 /** Responds with a station. Throws 404 if it does not exist or the key has no access. */
 function respondForStation(caller: StationLookup, services: ApiServices, respond: Respond) {
-  const state = services.live.get(caller.name)
+  const state = services.live.findState(caller.name)
   if (state?.profile.isPublic) return respond(state, services)
   if (caller.apiKey === '') throw new ApiError('not-found')
   return respondPrivately(caller, services, respond)
@@ -44,7 +44,7 @@ const sendDocument =
     headers: publicHeaders[kind],
     document: () => {
       const document = live.document(stationId, kind)
-      const isPublic = live.get(String(stationId))?.profile.isPublic ?? false
+      const isPublic = live.find(stationId)?.isPublic ?? false
       if (!document || (profile.isPublic && !isPublic)) throw new ApiError('not-found')
       return document
     }
@@ -79,7 +79,7 @@ function respondToPoll(
       later: send => {
         const end = () => send(() => respondForStation(caller, services, respondLater))
         // The state may have changed since the check above.
-        const isNew = isNewState(awaited, services.live.get(caller.name) ?? state)
+        const isNew = isNewState(awaited, services.live.findState(caller.name) ?? state)
         const waiting = isNew ? 'released' : services.longPolls.wait(bounded, end)
         if (typeof waiting === 'function') return waiting
         if (waiting === 'released') end()

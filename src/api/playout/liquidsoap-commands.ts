@@ -43,7 +43,7 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
   }),
   errors: [429],
   async handle({ station, body, request }, services) {
-    const state = services.live.get(String(station.id))
+    const state = services.live.findState(station.id)
     const { epoch = '', offset: since = 0 } = state ?? {}
     const announced = new Set((body['takes'] ?? '').split(',').map(name => name.trim()))
     const takes = announcedCommands.filter(name => announced.has(name))
@@ -81,7 +81,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
         else wait()
       }
       const wait = () => {
-        const state = live.get(String(stationId))
+        const state = live.findState(stationId)
         const waitMs = endsAtMs - performance.now()
         if (!state || waitMs <= 0) return finish(renderEmpty)
         const request = { ...poll, since: state.offset, epoch: state.epoch, waitMs }
@@ -93,7 +93,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
         if (waiting === 'full') return fail(new TooManyRequests(1))
         forget = waiting
       }
-      const current = live.get(String(stationId))
+      const current = live.findState(stationId)
       if (current && isNewState(poll, current)) void repoll().catch(fail)
       else wait()
       return () => {

@@ -233,7 +233,7 @@ async function getReportedStations(
   const ids = new Set<number>()
   for (const [index, { station: name }] of stations.entries()) {
     const field = `stations.${index}.station`
-    const known = live.find(String(name))
+    const known = live.find(name)
     const found = known ? { id: known.stationId, isPublic: known.isPublic } : stored.get(String(name))
     if (!found || !key || !maySeeStation(key, found))
       problems.push(fieldError(field, 'not_found', 'is not a station.'))

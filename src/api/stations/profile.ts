@@ -35,7 +35,7 @@ const profile = apiRoute('GET', path, 'view station management', {
   response: stationProfileSchema,
   async handle(request, services) {
     const { id } = getStation(request)
-    const state = services.live.get(String(id))
+    const state = services.live.findState(id)
     if (!state)
       throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
     const fromMs = engineTimeMs()

@@ -69,7 +69,7 @@ const read = apiRoute('GET', path, 'any key', {
     const stations = await readRelayedStations(sql, request)
     return json(
       stations.flatMap(({ id, frontendUrl }) => {
-        const state = live.get(String(id))
+        const state = live.findState(id)
         if (!state) return []
         const {
           name,
@@ -228,7 +228,7 @@ const renderRow = ({ mount, name, url, is_visible, bitrate, format }: RelayedMou
 ]
 
 function mountsOf({ live }: ApiServices, relay: Relay, station: RelayedStation): readonly RelayedMount[] {
-  const state = live.get(String(station.id))
+  const state = live.findState(station.id)
   const { mounts = [], shortName = '' } = state?.profile ?? {}
   return mounts
     .map(mount => ({

@@ -95,7 +95,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
 /** Prepares the current state for the first of the hook's triggers that has something to send. */
 function prepareMessage({ live, secrets, renderer }: ApiServices, request: ApiRequest, hook: HookRow) {
   const { id: stationId } = getStation(request)
-  const state = live.get(String(stationId))
+  const state = live.findState(stationId)
   if (!state)
     throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
   const nowMs = engineTimeMs()

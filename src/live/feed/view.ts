@@ -18,6 +18,10 @@ export function openFeedView(feed: Feed): LiveView {
     return view
   }
 
+  function find(idOrName: string | number) {
+    return typeof idOrName === 'number' ? feed.get(idOrName) : feed.find(idOrName)
+  }
+
   function openView(renderer: Renderer): LiveView {
     const render = (station: LiveStation, kind: DocumentKind) =>
       kind === 'line' ? station.line() : station.document(kind, engineSeconds(), renderer)
@@ -29,8 +33,8 @@ export function openFeedView(feed: Feed): LiveView {
       )
     return {
       renderedBy: viewNamed,
-      get: idOrName => feed.find(idOrName)?.state,
-      find: feed.find,
+      find,
+      findState: idOrName => find(idOrName)?.state,
       all: feed.all,
       document: (stationId, kind) => {
         const station = feed.get(stationId)

@@ -35,10 +35,10 @@ export interface LongList {
 export interface LiveView {
   /** The same with the documents of the renderer of this name. Only the lists of the default one are kept. */
   readonly renderedBy: (name: string) => LiveView
-  /** A station by id (all digits) or short name. */
-  readonly get: (key: string) => StationState | undefined
-  /** The same as in `all`: without its state, which may have to be decompressed. */
-  readonly find: (key: string) => StationListing | undefined
+  /** A station by id, as a number or all digits, or by short name. */
+  readonly find: (idOrName: string | number) => StationListing | undefined
+  /** The state of the same station. It is decompressed, and kept as an object for a while: `find` needs less. */
+  readonly findState: (idOrName: string | number) => StationState | undefined
   /** All stations, in id order. */
   readonly all: () => readonly StationListing[]
   /** The current document of a station; undefined if it does not exist. */

@@ -7,7 +7,7 @@ import { parseStationBody, station } from './station.ts'
 /** The station of a profile, as in now playing. */
 export const stationProfile: RecordDialect = {
   render(rows, { services: { live, config }, stationId }) {
-    const state = live.get(String(stationId))
+    const state = live.findState(stationId)
     return rows.map(row =>
       state ? { ...row, station: renderAzuracastStation(state, config.BASE_URL) } : row
     )

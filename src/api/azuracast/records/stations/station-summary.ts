@@ -13,7 +13,7 @@ export const stationSummary: RecordDialect<StationRow> = {
   }),
   render: (rows, { services: { live, config } }) =>
     rows.flatMap(({ id }) => {
-      const state = live.get(String(id))
+      const state = live.findState(id)
       return state ? [renderAzuracastStation(state, config.BASE_URL)] : []
     })
 }
