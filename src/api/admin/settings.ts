@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Fields, JsonSchema } from '../../model/fields/field.ts'
 import { bodySchema, changesValidator } from '../../model/fields/form.ts'
-import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { assertNoProblems, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   changeInstallationSettings,
   ensureInstallationSettings,
@@ -10,7 +10,7 @@ import {
 } from '../../stores/db/installation-settings.ts'
 import { actionRoute } from '../core/actions.ts'
 import { auditChanges, type AuditedChanges } from '../core/audit.ts'
-import { assertNoProblems, parseBody } from '../core/parse.ts'
+import { parseBody } from '../core/parse.ts'
 import type { RecordName } from '../core/record-names.ts'
 import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
 import { exactly, int64, named, string } from '../core/schemas.ts'

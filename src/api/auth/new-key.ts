@@ -12,11 +12,11 @@ import {
 import { bodyValidator } from '../../model/fields/form.ts'
 import { dialects } from '../../model/station/dialect.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoProblems, fieldError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { maxSecond } from '../core/moments.ts'
 import { findStations } from '../core/find-station.ts'
-import { assertNoProblems, parseBody } from '../core/parse.ts'
+import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import {
   globalPermissions,

@@ -2,15 +2,15 @@ import * as v from 'valibot'
 
 import type { Fields, JsonSchema, ValuesOf } from '../../model/fields/field.ts'
 import { changesValidator, toFieldErrors } from '../../model/fields/form.ts'
-import { ApiError, fieldError, type FieldError, refuseField } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoProblems, type FieldError, fieldError, refuseField } from '../../platform/runtime/errors.ts'
 import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
 
 /** Parses a body. Throws 400 with the first problem of every invalid field. */
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
   const result = v.safeParse(schema, body === undefined ? {} : body, { abortPipeEarly: true })
   if (result.success) return result.output
-  const [first, ...others] = toFieldErrors(result.issues)
-  throw first ? ApiError.ofFields([first, ...others]) : new ApiError('invalid')
+  assertNoProblems(toFieldErrors(result.issues))
+  throw new ApiError('invalid')
 }
 
 /**
@@ -42,11 +42,6 @@ export function acceptBody<Values>(
 export function mergeProblems(problems: readonly FieldError[], others: readonly FieldError[]): FieldError[] {
   const invalid = invalidFields(problems)
   return [...problems, ...others.filter(({ field }) => !invalid.has(rootOf(field)))]
-}
-
-/** Throws 400 with all problems, if there are any. */
-export function assertNoProblems([first, ...others]: readonly FieldError[]): void {
-  if (first) throw ApiError.ofFields([first, ...others])
 }
 
 /** Returns a problem for each unknown element of a list. `prefix` is its field without the index. */
@@ -113,9 +108,9 @@ export async function parseElements<const T extends v.GenericSchema>(
     if (result.success) outputs.push(result.output)
     else problems.push(...toFieldErrors(result.issues, place))
     // Each costs some microseconds.
-    if (problems.length >= maxProblems) refuseProblems(problems)
+    if (problems.length >= maxProblems) assertNoProblems(problems.slice(0, maxProblems))
   })
-  refuseProblems(problems)
+  assertNoProblems(problems)
   return outputs
 }
 

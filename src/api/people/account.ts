@@ -1,11 +1,11 @@
 import { text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
-import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoProblems, fieldError } from '../../platform/runtime/errors.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from '../auth/effective-permissions.ts'
 import { hashPassword, verifyPassword } from '../auth/passwords.ts'
 import { actionRoute } from '../core/actions.ts'
 import { changed } from '../core/audit.ts'
-import { assertNoProblems, parseBody } from '../core/parse.ts'
+import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import {

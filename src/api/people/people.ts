@@ -1,12 +1,18 @@
 import * as v from 'valibot'
 
 import { custom, flag, integer, listOf, text } from '../../model/fields/field.ts'
-import { ApiError, codeOf, type FieldError, fieldError } from '../../platform/runtime/errors.ts'
+import {
+  ApiError,
+  assertNoProblems,
+  codeOf,
+  type FieldError,
+  fieldError
+} from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
 import type { ActionResult } from '../core/actions.ts'
-import { assertNoProblems, findUnknown } from '../core/parse.ts'
+import { findUnknown } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 

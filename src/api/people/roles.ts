@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { choice, custom, integer, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
-import { ApiError, codeOf, fieldError } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoProblems, codeOf, fieldError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import {
   globalPermissions,
@@ -15,7 +15,7 @@ import { actionRoute } from '../core/actions.ts'
 import { type AuditEntry, auditChanges } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
-import { assertNoProblems, parseBody, parseId } from '../core/parse.ts'
+import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import { access, assertMayGrant, changePeople, findUnknownStations, tag } from './people.ts'

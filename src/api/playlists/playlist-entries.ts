@@ -2,14 +2,20 @@ import * as v from 'valibot'
 
 import { custom, integer, limitElements, problemText } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { ApiError, fieldError, type FieldError, refuseField } from '../../platform/runtime/errors.ts'
+import {
+  ApiError,
+  assertNoProblems,
+  fieldError,
+  type FieldError,
+  refuseField
+} from '../../platform/runtime/errors.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import { orderEntries, removeEntry, repeatSong } from '../../stores/db/library/playlist-entries.ts'
 import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
-import { assertNoProblems, parseBody, parseElements, parseId } from '../core/parse.ts'
+import { parseBody, parseElements, parseId } from '../core/parse.ts'
 import { apiRoute, json, getStation } from '../core/route.ts'
 import { exactly, int64 } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'

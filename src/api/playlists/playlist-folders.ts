@@ -2,7 +2,13 @@ import * as v from 'valibot'
 
 import { custom, flag, limitElements, problemText, text } from '../../model/fields/field.ts'
 import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { ApiError, fieldError, type FieldError, refuseField } from '../../platform/runtime/errors.ts'
+import {
+  ApiError,
+  assertNoProblems,
+  fieldError,
+  type FieldError,
+  refuseField
+} from '../../platform/runtime/errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
 import { applyFolders, maxFoldersOfPlaylist, toFolderPath } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredFolder } from '../../stores/db/library/stored-names.ts'
@@ -10,7 +16,7 @@ import type { Sql } from '../../stores/db/sql.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { changed } from '../core/audit.ts'
-import { assertNoProblems, parseBody, parseId } from '../core/parse.ts'
+import { parseBody, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { type ListenerReport, recordCounts, tryRecordCounts } from '../../engine/listeners/count-listeners.ts'
 import { integer, limitElements, problemText } from '../../model/fields/field.ts'
-import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { assertNoProblems, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
@@ -242,8 +242,7 @@ async function getReportedStations(
     else if (ids.has(found.id)) problems.push(fieldError(field, 'duplicate', 'is reported twice.'))
     else ids.add(found.id)
   }
-  const [problem, ...others] = problems
-  if (problem) throw ApiError.ofFields([problem, ...others])
+  assertNoProblems(problems)
   return [...ids]
 }
 

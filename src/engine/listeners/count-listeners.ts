@@ -1,6 +1,6 @@
 import type { ListenerCount } from '../../model/station/state.ts'
 import { reports } from '../../platform/metrics/engine.ts'
-import { ApiError, type FieldError } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoProblems, type FieldError } from '../../platform/runtime/errors.ts'
 import { type CountsReport, reportCounts, type ReportOutcome } from '../../stores/redis/listener-store.ts'
 import { publishStation } from '../repair-states.ts'
 import type { PlayoutServices } from '../services.ts'
@@ -34,8 +34,7 @@ export interface ListenerReport extends SourceReport {
 export async function recordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
   const refused = await tryRecordCounts(services, stationId, report)
   if (refused === null) throw new ApiError('not-found')
-  const [problem, ...problems] = refused
-  if (problem) throw ApiError.ofFields([problem, ...problems])
+  assertNoProblems(refused)
 }
 
 /**

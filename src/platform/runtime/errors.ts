@@ -75,6 +75,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Throws 400 with all problems, if there are any. */
+export function assertNoProblems([first, ...others]: readonly FieldError[]): void {
+  if (first) throw ApiError.ofFields([first, ...others])
+}
+
 /** Throws 400 for a field or parameter. The message is its name and the sentence. */
 export function refuseField(field: string, code: string, sentence: string): never {
   throw ApiError.ofFields([fieldError(field, code, sentence)])

@@ -1,7 +1,7 @@
 import { parseUploadPath } from '../../../model/songs/library-path.ts'
-import { refuseField } from '../../../platform/runtime/errors.ts'
+import { assertNoProblems, refuseField } from '../../../platform/runtime/errors.ts'
 import type { Sql } from '../../../stores/db/sql.ts'
-import { assertNoProblems, findUnknown } from '../../core/parse.ts'
+import { findUnknown } from '../../core/parse.ts'
 
 const maxPlaylists = 100
 
