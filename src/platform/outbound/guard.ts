@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { type BlockList, isIP } from 'node:net'
 
+import { openCache } from '../runtime/cache.ts'
 import { codeOf } from '../runtime/errors.ts'
 import { openFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { withoutBrackets, isWithin, toNetworkList, parseUrl } from './networks.ts'
@@ -126,24 +127,17 @@ const findForbidden = (addresses: readonly LookupAddress[], allowed: BlockList) 
 
 const lookUp = (name: string) => resolveAddresses(name, AbortSignal.timeout(timeoutMs))
 
-const recallMs = 3_600_000
-const maxRecalled = 1_000
-/** The last addresses of names, least recently looked up first. */
-const recalled = new Map<string, { readonly addresses: readonly LookupAddress[]; readonly atMs: number }>()
+/** The last addresses of names. */
+const recalled = openCache<string, readonly LookupAddress[]>({ maxEntries: 1_000, ttlMs: 3_600_000 })
 
 async function lookUpOrRecall(name: string): Promise<readonly LookupAddress[]> {
   try {
     const addresses = await lookUp(name)
-    recalled.delete(name)
-    recalled.set(name, { addresses, atMs: performance.now() })
-    const [oldest] = recalled.keys()
-    if (recalled.size > maxRecalled && oldest !== undefined) recalled.delete(oldest)
+    recalled.set(name, addresses)
     return addresses
   } catch (error) {
-    const known = recalled.get(name)
-    const isCurrent = known !== undefined && performance.now() - known.atMs < recallMs
     // There is no such name: the name server has answered.
-    return isCurrent && codeOf(error) !== 'ENOTFOUND' ? known.addresses : []
+    return codeOf(error) === 'ENOTFOUND' ? [] : (recalled.get(name) ?? [])
   }
 }
 
