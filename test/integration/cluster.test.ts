@@ -102,14 +102,14 @@ test('a commit reaches every feed as a message of its shard', async ({ cluster }
 
 test('a feed recovers from closed connections without a periodic check', async ({ cluster }) => {
   const { feed, redis } = await followRedis(cluster.url, noChecks)
-  const { lastCheckMs } = feed.health()
+  const lostAtMs = Date.now()
   for (const { client } of cluster.nodes) {
     await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   }
   const first = oneOfEach(64)
   for (const state of first) await putState(redis, state)
-  await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
+  await waitFor(() => feed.isCurrent() && feed.health().checkedAtMs > lostAtMs, soon)
   await waitFor(() => feed.all().length === first.length, soon)
   await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
   for (const state of oneOfEach(128)) await putState(redis, state)
@@ -132,7 +132,7 @@ test(
     subscriber.on('error', () => faults++)
     const diedAtMs = Date.now()
     await node.kill()
-    await waitFor(() => !feed.health().connected, soon)
+    await waitFor(() => !feed.isCurrent(), soon)
     await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
     // A client without backoff would fail a hundred times a second.
     expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
@@ -145,7 +145,7 @@ test(
 
     await node.start()
     await cluster.ready()
-    await waitFor(() => feed.health().connected, soon)
+    await waitFor(() => feed.isCurrent(), soon)
     await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
     for (const state of oneOfEach(128)) await putState(redis, state)
     await waitFor(() => oneOfEach(128).every(({ stationId }) => feed.get(stationId)), soon)

@@ -227,14 +227,9 @@ export async function openFeed(options: FeedOptions) {
     },
     /** Reads a station from Redis now, without waiting for a message. Never rejects. */
     catchUp: async (stationId: number) => followerOf(stationId)?.catchUp(stationId),
-    /**
-     * `lastCheckMs`: when a shard was last compared with Redis, by `performance.now()`. `checkedAtMs` (Unix
-     * milliseconds): until when all shards were compared and Redis accepted writes.
-     */
+    /** `checkedAtMs` (Unix milliseconds): until when all shards were compared and Redis accepted writes. */
     health: () => ({
-      connected: isConnected(),
       isNodeRefusing: writes.isNodeRefusing(),
-      lastCheckMs,
       checkedAtMs: Math.min(writes.writableAtMs(), ...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.size()
     }),

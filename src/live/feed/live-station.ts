@@ -143,17 +143,7 @@ export class LiveStation implements StationListing {
     }
   }
 
-  /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
-  rest(nowSeconds: number): CachedResponse {
-    return this.#renderingOf('rest').response(nowSeconds)
-  }
-
-  /** The document of `GET /api/nowplaying_static/{id}.json`, rendered for `nowSeconds`. */
-  event(nowSeconds: number): CachedResponse {
-    return this.#renderingOf('event').response(nowSeconds)
-  }
-
-  /** The document of a renderer. */
+  /** The document of a renderer, for `GET /api/nowplaying/{id}` or `nowplaying_static/{id}.json`. */
   document(kind: 'rest' | 'event', nowSeconds: number, renderer: Renderer): CachedResponse {
     if (renderer === this.#renderer) return this.#renderingOf(kind).response(nowSeconds)
     this.#isUsed = true
