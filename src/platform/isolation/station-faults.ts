@@ -1,6 +1,6 @@
 import { failingStations, stationFailures } from '../metrics/stations.ts'
 import { ApiError } from '../runtime/errors.ts'
-import type { Logger } from '../runtime/log.ts'
+import { type Logger, openLineLimit } from '../runtime/log.ts'
 import { describeError, isStoreAway } from '../runtime/store-errors.ts'
 
 /** Work that is done for each station, and what an operator reads if it fails for one of them. */
@@ -79,9 +79,6 @@ interface Entry {
 
 /** The same work of a station is logged once in this time. */
 const logIntervalMs = 10 * 60_000
-const periodMs = 10_000
-/** Lines per period: a fault may affect many stations. */
-const linesPerPeriod = 20
 /** The second try follows at once, later ones after up to this time: an outage may be over. */
 const maxPauseMs = 3_000
 const lastingMs = 5_000
@@ -92,8 +89,9 @@ const maxEntries = 10_000
 /** Opens the record of a process, which its metrics show. `clock` returns milliseconds. */
 export function openStationFaults(log: Logger, clock: () => number = () => performance.now()): StationFaults {
   const entries = new Map<string, Entry>()
-  let periodEndsMs = 0
-  let lines = 0
+  const mayLog = openLineLimit(leftOut =>
+    log.error({ left_out: leftOut }, 'failures of single stations: lines left out')
+  )
 
   const failing = () => [...entries.values()].filter(({ failures }) => failures > 0)
   failingStations.read = () => new Set(failing().map(({ stationId }) => stationId)).size
@@ -106,16 +104,6 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
     const entry = { task, stationId, failures: 0, sinceMs: 0, lastMs: 0, reason: '', ...never }
     if (entries.size < maxEntries) entries.set(key, entry)
     return entry
-  }
-
-  function mayLog(nowMs: number): boolean {
-    if (nowMs >= periodEndsMs) {
-      if (lines > linesPerPeriod)
-        log.error({ left_out: lines - linesPerPeriod }, 'failures of single stations: lines left out')
-      periodEndsMs = nowMs + periodMs
-      lines = 0
-    }
-    return ++lines <= linesPerPeriod
   }
 
   function note(task: StationTask, stationId: number, error: unknown, part = 0): void {

@@ -109,3 +109,24 @@ export function logConsole(log: Pick<PinoLogger, 'warn'>): void {
   }
   for (const method of ['debug', 'log', 'info', 'warn', 'error'] as const) console[method] = write
 }
+
+const periodMs = 10_000
+/** Lines per period: an outage concerns many things at once. */
+const linesPerPeriod = 20
+
+/**
+ * Returns a function that returns whether one more line may be logged now. `report` gets the number of lines that a
+ * period has left out.
+ */
+export function openLineLimit(report: (leftOut: number) => void): (nowMs: number) => boolean {
+  let periodEndsAtMs = 0
+  let lines = 0
+  return nowMs => {
+    if (nowMs >= periodEndsAtMs) {
+      if (lines > linesPerPeriod) report(lines - linesPerPeriod)
+      periodEndsAtMs = nowMs + periodMs
+      lines = 0
+    }
+    return ++lines <= linesPerPeriod
+  }
+}

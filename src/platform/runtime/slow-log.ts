@@ -1,4 +1,4 @@
-import type { Logger } from './log.ts'
+import { type Logger, openLineLimit } from './log.ts'
 
 /** Reports work that took longer than the threshold. */
 export interface SlowLog {
@@ -8,27 +8,15 @@ export interface SlowLog {
   readonly note: (what: string, ms: number, details: () => Readonly<Record<string, unknown>>) => void
 }
 
-const periodMs = 10_000
-/** Lines per period: an outage makes everything slow at once. */
-const linesPerPeriod = 20
-
 /** Opens the slow log. `thresholdMs` 0 turns it off. */
 export function openSlowLog(log: Logger, thresholdMs: number): SlowLog {
   if (thresholdMs === 0) return { thresholdMs: Infinity, note: () => {} }
-  let periodEndsAtMs = 0
-  let lines = 0
+  const mayLog = openLineLimit(leftOut => log.warn({ left_out: leftOut }, 'slow log: lines left out'))
   return {
     thresholdMs,
     note: (what, ms, details) => {
-      if (ms < thresholdMs) return
-      const nowMs = performance.now()
-      if (nowMs >= periodEndsAtMs) {
-        if (lines > linesPerPeriod) log.warn({ left_out: lines - linesPerPeriod }, 'slow log: lines left out')
-        periodEndsAtMs = nowMs + periodMs
-        lines = 0
-      }
-      lines++
-      if (lines <= linesPerPeriod) log.warn({ ms: Math.round(ms), ...details() }, `slow ${what}`)
+      if (ms < thresholdMs || !mayLog(performance.now())) return
+      log.warn({ ms: Math.round(ms), ...details() }, `slow ${what}`)
     }
   }
 }
