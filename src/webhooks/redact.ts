@@ -61,7 +61,8 @@ export function redactedAddress(address: string, showsPath: boolean): string {
   return hasTail ? `${origin}${pathname}?${mark}` : origin + pathname
 }
 
-const addressStart = /^[a-z][a-z\d+.-]*:\/\//i
+/** Matches texts that are addresses. */
+export const addressStart = /^[a-z][a-z\d+.-]*:\/\//i
 /** The same for Postgres. */
 export const urlSchemePattern = '^[A-Za-z][A-Za-z0-9+.-]*://'
 

@@ -48,5 +48,9 @@ test.for(privateSongs)('%s is refused for a song', async url => {
   // A name is looked up when a playout gets the song.
   if (!url.includes('localhost'))
     expect(findUrlProblem(configOf(), url)).toMatchObject({ code: 'unsafe_url' })
-  expect(findUrlProblem(configOf(), 'folder/song.mp3')).toBe(null)
+})
+
+test.for(['folder/song.mp3', 'http:song.mp3'])('%s is a path, which is no address', async path => {
+  expect(findUrlProblem(configOf(), path)).toBe(null)
+  expect(await openSongGuard(configOf())(path)).toBe(null)
 })

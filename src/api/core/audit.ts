@@ -4,7 +4,7 @@ import type { Field, Fields } from '../../model/fields/field.ts'
 import { redactKeys } from '../../platform/runtime/redact-keys.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { redactedAddress, redactedLocation } from '../../webhooks/redact.ts'
+import { addressStart, redactedAddress, redactedLocation } from '../../webhooks/redact.ts'
 import type { ApiRequest } from './route.ts'
 
 /**
@@ -87,15 +87,13 @@ const isAudited = ({ kind, isUnaudited }: Field<unknown>) => kind !== 'secret' &
 const auditedValue = ({ kind }: Field<unknown>, value: unknown): unknown =>
   kind === 'private address' && typeof value === 'string' ? redactedLocation(value) : (value ?? null)
 
-const urlStart = /^[a-z][a-z\d+.-]*:\/\//i
-
 /**
  * A copy without API keys, without users, queries and fragments of URLs, which may be or contain secrets, and without
  * characters that cannot be stored, which names of files may have.
  */
 function redact(value: unknown): unknown {
   if (typeof value === 'string')
-    return withoutLostCharacters(redactKeys(urlStart.test(value) ? redactedAddress(value, true) : value))
+    return withoutLostCharacters(redactKeys(addressStart.test(value) ? redactedAddress(value, true) : value))
   if (Array.isArray(value)) return value.map(redact)
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, redact(each)]))

@@ -1,5 +1,5 @@
 import { checkForeignTarget, checkTarget, checkUrl, type UrlProblem } from '../../platform/outbound/guard.ts'
-import { parseUrl, toNetworkList } from '../../platform/outbound/networks.ts'
+import { isWebUrl, parseUrl, toNetworkList } from '../../platform/outbound/networks.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import type { ApiServices } from './services.ts'
 
@@ -12,7 +12,7 @@ interface GuardServices {
  * up when a playout gets the song.
  */
 export function findUrlProblem({ config }: GuardServices, path: string): UrlProblem | null {
-  return /^https?:/i.test(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
+  return isWebUrl(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 }
 
 /**
@@ -22,7 +22,7 @@ export function findUrlProblem({ config }: GuardServices, path: string): UrlProb
 export const openSongGuard =
   ({ config }: GuardServices) =>
   async (path: string): Promise<UrlProblem | null> =>
-    /^https?:/i.test(path) ? checkForeignTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
+    isWebUrl(path) ? checkForeignTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 
 /**
  * Looks up URLs that the program will request, and returns those that are not allowed as problems of their

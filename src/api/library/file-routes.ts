@@ -1,6 +1,7 @@
 import { storedPath } from '../../library/storage/media-folder.ts'
 import { toCallerError } from '../../library/uploads/media-store.ts'
 import { parseLibraryPath } from '../../model/songs/library-path.ts'
+import { isWebUrl } from '../../platform/outbound/networks.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { operationRoutes } from '../core/resource-routes.ts'
 import { type ApiRequest, type ApiRoute, getStation } from '../core/route.ts'
@@ -31,7 +32,7 @@ async function openStored(
   services: ApiServices,
   song: Song
 ): Promise<SongInStore | null> {
-  if (/^https?:/i.test(song.path)) return null
+  if (isWebUrl(song.path)) return null
   const stationId = getStation(request).id
   const media = await findMediaStore(services, stationId)
   return media && { services, stationId, media, song }
