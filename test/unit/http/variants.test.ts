@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { chooseEncoding } from '../../../src/http/variants.ts'
+import { chooseEncoding, etagMatches } from '../../../src/http/variants.ts'
 
 test.each([
   ['', null],
@@ -33,4 +33,24 @@ test.each([
 test('many different headers have the same result', () => {
   for (let n = 0; n < 500; n++) expect(chooseEncoding(`x${n}, gzip`)).toBe('gzip')
   expect(chooseEncoding('br')).toBe('br')
+})
+
+test.each([
+  ['W/"abc-1"', true],
+  ['"abc-1"', true],
+  ['*', true],
+  [' * ', true],
+  ['W/"x", W/"abc-1"', true],
+  ['"x","abc-1"', true],
+  ['', false],
+  ['W/"abc-2"', false],
+  ['abc-1', false],
+  ['W/"abc-1', false],
+  ['"x abc-1"', false]
+])('%s names the tag: %s', (header, is) => {
+  expect(etagMatches(header, 'W/"abc-1"')).toBe(is)
+})
+
+test.each(['*', '""', 'W/"abc-1"', ''])('%s does not match an empty tag', header => {
+  expect(etagMatches(header, '')).toBe(false)
 })
