@@ -16,7 +16,7 @@ import {
   writeCountedId
 } from '../http/headers.ts'
 import type { Reply } from '../http/route.ts'
-import { maxUnstreamedBytes, type ResponsesInFlight, sendRemaining } from '../http/stream.ts'
+import { maxUnstreamedBytes, type ResponsesInFlight, sendRemaining, sendTimeoutMs } from '../http/stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
 import type { CachedResponse } from '../model/station/document.ts'
 import type { DocumentKind, LiveView } from '../model/station/live-view.ts'
@@ -24,7 +24,7 @@ import { publicHeaders } from '../model/station/public-headers.ts'
 import { hotResponses } from '../platform/metrics/http.ts'
 
 export interface HotGetsOptions {
-  readonly live: LiveView
+  readonly live: Pick<LiveView, 'publicDocument' | 'publicList'>
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
   readonly inFlight?: ResponsesInFlight
@@ -172,7 +172,12 @@ function endLarge(res: HttpResponse, bytes: Uint8Array, inFlight: ResponsesInFli
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) return
   inFlight.count++
-  const done = () => void inFlight.count--
+  // A slow client must not keep the bytes in memory forever.
+  const timer = setTimeout(() => res.close(), sendTimeoutMs(bytes.length))
+  const done = () => {
+    inFlight.count--
+    clearTimeout(timer)
+  }
   res.onAborted(done)
   sendRemaining(res, bytes, done)
 }

@@ -1,8 +1,12 @@
+import net from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 
 import { apiRoutes } from '../../src/api/routes.ts'
+import { sendTimeoutMs } from '../../src/http/stream.ts'
+import { App, listen } from '../../src/http/uws.ts'
+import { serveHotGets } from '../../src/live/hot-gets.ts'
 import { hotResponses } from '../../src/platform/metrics/http.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
@@ -343,6 +347,24 @@ test('a list of many stations arrives completely', async ({ sql, redisUrl }) => 
       expect(JSON.parse(text)).toHaveLength(120)
     }
   }
+})
+
+test('a client that does not read a large list is disconnected', async () => {
+  const app = App()
+  const inFlight = { count: 0 }
+  const document = { body: Buffer.alloc(16 * 2 ** 20), etag: '', position: null }
+  const live = { publicDocument: () => document, publicList: () => document }
+  serveHotGets(app, { live, inFlight, corsOrigins: ['*'] })
+  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  onTestFinished(() => void app.close())
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const socket = net.connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET /api/nowplaying HTTP/1.1\r\nHost: x\r\n\r\n')
+  await vi.waitFor(() => expect(inFlight.count).toBe(1))
+  vi.advanceTimersByTime(sendTimeoutMs(document.body.length))
+  expect(inFlight.count).toBe(0)
 })
 
 describe('a private station', () => {
