@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 import { readCookie } from '../../http/credentials.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
+import { cookieName, renderCookie } from './session-cookie.ts'
 
 /*
  * A browser in which a user has signed in keeps a cookie that says so, also after the session has ended. It gives no
@@ -26,8 +27,7 @@ const partLength = Math.ceil(((claimBytes + macBytes) * 4) / 3)
 /** Users of one browser. */
 const maxUsers = 5
 
-const nameOf = (baseUrl: string) =>
-  baseUrl.startsWith('https:') ? '__Host-cuewire_device' : 'cuewire_device'
+const name = 'cuewire_device'
 
 const decode = (part: string): Buffer | null => {
   const bytes = part.length === partLength ? Buffer.from(part, 'base64url') : Buffer.alloc(0)
@@ -38,7 +38,7 @@ const userOf = (bytes: Buffer) => bytes.readUIntBE(0, userBytes)
 
 /** Reads the parts of the cookie of a device. */
 function readParts(baseUrl: string, cookies: string): string[] {
-  return readCookie(cookies, nameOf(baseUrl))
+  return readCookie(cookies, cookieName(baseUrl, name))
     .split('.')
     .slice(0, maxUsers)
     .filter(part => decode(part) !== null)
@@ -66,8 +66,7 @@ export function renderDeviceCookie(
   const part = Buffer.concat([claims, sign(secrets, claims, user)]).toString('base64url')
   const others = readParts(baseUrl, cookies).filter(other => userOf(decode(other) ?? claims) !== user.id)
   const value = [part, ...others].slice(0, maxUsers).join('.')
-  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
-  return `${nameOf(baseUrl)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${validDays * 86_400}${secure}`
+  return renderCookie(baseUrl, name, value, validDays)
 }
 
 /** Returns the id of a device in which this user has signed in with the current password; null for any other one. */

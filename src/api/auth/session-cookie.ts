@@ -11,17 +11,23 @@ export function parseSessionToken(credential: string): ParsedToken | null {
 }
 
 /**
- * The name of the session cookie. With https, browsers accept the prefix `__Host-` from this host only, so no
- * other host of the domain can set it.
+ * The whole name of a cookie. With https, browsers accept the prefix `__Host-` from this host only, so no other host of
+ * the domain can set it.
  */
-export function sessionCookieName(baseUrl: string): string {
-  return baseUrl.startsWith('https:') ? '__Host-cuewire_session' : 'cuewire_session'
+export const cookieName = (baseUrl: string, name: string): string =>
+  baseUrl.startsWith('https:') ? `__Host-${name}` : name
+
+/** Renders `Set-Cookie` for a cookie that scripts cannot read and other sites do not send. */
+export function renderCookie(baseUrl: string, name: string, value: string, days: number): string {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
+  return `${cookieName(baseUrl, name)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${days * 86_400}${secure}`
 }
 
+const name = 'cuewire_session'
+
+/** The name of the session cookie. */
+export const sessionCookieName = (baseUrl: string): string => cookieName(baseUrl, name)
+
 /** Renders `Set-Cookie` for a new session, or (null) for the end of one. */
-export function renderSessionCookie(baseUrl: string, token: string | null): string {
-  const maxAge = token === null ? 0 : sessionMaxDays * 86_400
-  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
-  const name = sessionCookieName(baseUrl)
-  return `${name}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`
-}
+export const renderSessionCookie = (baseUrl: string, token: string | null): string =>
+  renderCookie(baseUrl, name, token ?? '', token === null ? 0 : sessionMaxDays)

@@ -1,7 +1,14 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
 import { successListSchema } from '../auth/account.ts'
-import { type ListQuery, listParameters, renderListReply, listSchema } from './list.ts'
-import { type ListSource, parseListQuery, readList } from './list.ts'
+import {
+  type ListQuery,
+  type ListSource,
+  listParameters,
+  listSchema,
+  parseListQuery,
+  readList,
+  renderListReply
+} from './list.ts'
 import { type ApiRequest, type ApiRoute, apiRoute, type Operation } from './route.ts'
 import type { ApiServices } from './services.ts'
 

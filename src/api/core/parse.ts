@@ -2,7 +2,13 @@ import * as v from 'valibot'
 
 import type { Fields, JsonSchema, ValuesOf } from '../../model/fields/field.ts'
 import { changesValidator, toFieldErrors } from '../../model/fields/form.ts'
-import { ApiError, assertNoProblems, type FieldError, fieldError, refuseField } from '../../platform/runtime/errors.ts'
+import {
+  ApiError,
+  assertNoProblems,
+  type FieldError,
+  fieldError,
+  refuseField
+} from '../../platform/runtime/errors.ts'
 import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
 
 /** Parses a body. Throws 400 with the first problem of every invalid field. */
@@ -113,8 +119,6 @@ export async function parseElements<const T extends v.GenericSchema>(
   assertNoProblems(problems)
   return outputs
 }
-
-const refuseProblems = (problems: readonly FieldError[]) => assertNoProblems(problems.slice(0, maxProblems))
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */
 export function parseId(text: string | undefined): number {

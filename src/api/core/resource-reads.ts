@@ -1,5 +1,4 @@
-import { toColumnName } from '../../model/fields/field.ts'
-import type { Field, Fields } from '../../model/fields/field.ts'
+import { type Field, type Fields, toColumnName } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { urlSchemePattern, redactedLocation } from '../../webhooks/redact.ts'

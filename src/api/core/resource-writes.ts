@@ -9,7 +9,13 @@ import { publishStation } from '../../engine/repair-states.ts'
 import { type Fields, sealingPurpose, toColumnName, type ValuesOf } from '../../model/fields/field.ts'
 import { bodyValidator, changesValidator } from '../../model/fields/form.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { ApiError, assertNoProblems, codeOf, type FieldError, fieldError } from '../../platform/runtime/errors.ts'
+import {
+  ApiError,
+  assertNoProblems,
+  codeOf,
+  type FieldError,
+  fieldError
+} from '../../platform/runtime/errors.ts'
 import { beginWrite } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'

@@ -6,7 +6,7 @@ import { renderStation, shownArtUrl } from '../../model/station/now-playing.ts'
 import { listVary, privateCaching, publicCaching, publicHeaders } from '../../model/station/public-headers.ts'
 import { isPlausibleOffset, type StationState } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { ApiError, pickRetrySeconds, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { addListenToken } from '../auth/credential-links.ts'
 import { type StationLookup, getVisibleStation, readStationLookup } from '../auth/public-request.ts'
@@ -90,9 +90,8 @@ function respondToPoll(
   }
 }
 
-/** The delay is random so that refused clients do not return at the same time. */
 function refuse(): never {
-  throw new TooManyRequests(5 + Math.floor(Math.random() * 11))
+  throw new TooManyRequests(pickRetrySeconds())
 }
 
 const nowPlaying = ref('NowPlaying')

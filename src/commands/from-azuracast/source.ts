@@ -1,3 +1,5 @@
+import { parseJson } from '../../platform/text/parse-json.ts'
+
 /** A row as text, in the order of the columns of its table. Null: NULL. */
 export type SourceRow = readonly (string | null)[]
 
@@ -47,7 +49,7 @@ export function openReader(table: Pick<SourceTable, 'columns'> | undefined): Rea
     const index = indexes.get(column)
     return index === undefined ? null : (row[index] ?? null)
   }
-  const parsed = (row: SourceRow, column: string): unknown => parseJson(text(row, column))
+  const parsed = (row: SourceRow, column: string): unknown => parseJson(text(row, column) ?? '')
   return {
     text,
     number: (row, column) => parseNumber(text(row, column)),
@@ -69,9 +71,6 @@ export function openReader(table: Pick<SourceTable, 'columns'> | undefined): Rea
 export const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function parseNumber(text: string | null): number {
   const number = text === null ? 0 : Number(text)
   return Number.isFinite(number) ? number : 0
@@ -79,17 +78,8 @@ function parseNumber(text: string | null): number {
 
 /** The members of a JSON object; none for other text. */
 export function parseObject(text: string | null): Readonly<Record<string, unknown>> {
-  const value = parseJson(text)
-  return isObject(value) ? value : {}
-}
-
-function parseJson(text: string | null): unknown {
-  if (text === null || text === '') return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  const value = parseJson(text ?? '')
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
 /**

@@ -106,7 +106,7 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
 
 /** The past in the form that the AutoDJ uses. */
 export function composePast({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
-  return { plays: plays satisfies readonly PlayOrRow[], older, removed: removed }
+  return { plays, older, removed }
 }
 
 /** The past of a station without plays. */

@@ -11,7 +11,7 @@ import {
   renderLines,
   statusLine
 } from '../../http/headers.ts'
-import { ApiError, renderApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { ApiError, pickRetrySeconds, renderApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { malformed } from '../../platform/text/json-body.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
@@ -73,9 +73,6 @@ export function acceptConnection({ key, address, delayMs }: ConnectRequest, admi
   const owner = admission.enter(address)
   return typeof owner === 'string' ? owner : ({ key, delayMs, owner } satisfies NewClient)
 }
-
-/** Seconds after which a refused client may connect again; random, so that clients do not return at once. */
-export const pickRetrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
 /** The error if a limit is reached. */
 export function refusalError(refusal: ConnectionRefusal): ApiError {

@@ -7,6 +7,7 @@ import { commonLines, type HeaderList, renderLines } from '../../http/headers.ts
 import { collectBody } from '../../http/read-body.ts'
 import type { RequestHandler } from '../../http/serve.ts'
 import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
+import { pickRetrySeconds } from '../../platform/runtime/errors.ts'
 import { decodeText } from '../../platform/text/json-body.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
@@ -20,8 +21,7 @@ import {
   refusalError,
   type ConnectRequest,
   readConnectRequest,
-  refuseConnection,
-  pickRetrySeconds
+  refuseConnection
 } from './handshake.ts'
 
 const eventsPath = '/api/live/nowplaying/sse'

@@ -105,6 +105,9 @@ export class TooManyRequests extends ApiError {
   }
 }
 
+/** Seconds after which a client of many may try again; random, so that they do not return at once. */
+export const pickRetrySeconds = (): number => 5 + Math.floor(Math.random() * 11)
+
 /** A limit of the server is reached. */
 export class Overloaded extends ApiError {
   constructor(retryAfterSeconds: number, message: string) {
