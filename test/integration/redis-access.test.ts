@@ -184,7 +184,10 @@ test(
       await node.client.acl('SETUSER', 'radio', ...rules.split(' ').slice(2))
       await waitFor(isHealthy, { deadlineMs: 10_000, what: `the end of ${removed}` })
     }
-    expect(await sql`select fact from open_facts where fact like 'station-failing:%'`).toEqual([])
+    const alerts = await sql`
+      select f.fact, n.body from open_facts f left join notifications n using (notification_id)
+      where f.fact like 'station-failing:%'`
+    expect(alerts).toEqual([])
   }
 )
 
