@@ -76,7 +76,7 @@ export async function advancePlay(
 ): Promise<AdvanceResult> {
   const startMs = decideStart(change, request)
   if (typeof startMs !== 'number') return startMs
-  if (!change.station.isClocked) return outcomeOnly(await endReported(change, reads))
+  if (change.station.enabledBackend !== 'clock') return outcomeOnly(await endReported(change, reads))
   const step =
     (reads && stepWithoutPlanning(change, reads, startMs)) ??
     planStep(change, await readQueueContext(change, reads), startMs)
@@ -129,7 +129,7 @@ async function planAdvance(
   const stationId = station.id
   const startMs = decideStart(change, { endedShId, cause: 'due' })
   if (typeof startMs !== 'number') return { stationId, result: startMs, step: null }
-  if (!station.isClocked || !reads) return null
+  if (station.enabledBackend !== 'clock' || !reads) return null
   try {
     const asPlanned = stepWithoutPlanning(change, reads, startMs)
     if (!asPlanned && !isLibraryCurrent(services.libraries, reads.autodj)) return null

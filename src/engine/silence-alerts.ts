@@ -1,12 +1,8 @@
 import { formatMinute, raiseAlert } from '../stores/db/notifications.ts'
 import type { Sql } from '../stores/db/sql.ts'
+import { alertsAfterStartMs, silenceAlertAfterMs, unseenAlertAfterMs } from './playouts/patience.ts'
 import { openStationRotation } from './station-rotation.ts'
 
-const silentAfterMs = 15_000
-/** A playout polls for commands every ten seconds. */
-const unseenAfterMs = 18_000
-/** After a start of this process, playouts need some time to call again. */
-const settledAfterMs = 30_000
 /** Maximum number of alerts per run. */
 const maxAlerts = 500
 /** A station that went silent has changed within this time before its alert is due. Runs are ten seconds apart. */
@@ -48,8 +44,8 @@ export async function raiseSilenceAlerts(
   const hasOpenPlay = sql`exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)`
   const isUnseen = sql`s.backend = 'liquidsoap' and exists (
     select from playouts p where p.station_id = s.id and p.takes_commands and p.left_at_ms is null
-      and p.seen_at_ms < ${nowMs - unseenAfterMs})`
-  const mayBeRaised = upForMs >= settledAfterMs
+      and p.seen_at_ms < ${nowMs - unseenAlertAfterMs})`
+  const mayBeRaised = upForMs >= alertsAfterStartMs
   await sql`
     delete from open_facts f where starts_with(f.fact, ${prefix}) and not exists (
       select from stations s where f.fact = ${prefix} || s.id and s.is_enabled and s.backend <> 'none'
@@ -67,7 +63,7 @@ export async function raiseSilenceAlerts(
     from stations s cross join lateral (
       select ended_at_ms from song_history h
       where h.station_id = s.id and h.ended_at_ms is not null order by ended_at_ms desc limit 1) last
-    where ${isChosen} and s.is_enabled and s.backend <> 'none' and last.ended_at_ms < ${nowMs - silentAfterMs}
+    where ${isChosen} and s.is_enabled and s.backend <> 'none' and last.ended_at_ms < ${nowMs - silenceAlertAfterMs}
       and not ${hasOpenPlay} and not exists (select from open_facts f where f.fact = ${prefix} || s.id)
     union all
     select s.id, s.name, (select seen_at_ms from playouts p where p.station_id = s.id), 'playoutUnseen'

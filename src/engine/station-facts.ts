@@ -12,10 +12,8 @@ export interface StationFacts {
   readonly readAtMs: number
   readonly epoch: string
   readonly revision: number
-  /** The station is enabled and its backend is the clock. */
-  readonly isClocked: boolean
-  /** The backend; null if the station is disabled. */
-  readonly driver: 'clock' | 'liquidsoap' | 'none' | null
+  /** Null if the station is disabled. */
+  readonly enabledBackend: 'clock' | 'liquidsoap' | 'none' | null
   /** When the current broadcast began; null: no streamer is live. */
   readonly liveSinceMs: number | null
   readonly listenersTotal: number
@@ -88,8 +86,7 @@ type StationRow = StationFacts & { readonly isInterrupt: boolean } & (
 export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {
   const rows = await tx<StationRow[]>`
     select s.id, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as "readAtMs", s.epoch, s.revision,
-      s.is_enabled and s.backend = 'clock' as "isClocked",
-      case when s.is_enabled then s.backend end as driver,
+      case when s.is_enabled then s.backend end as "enabledBackend",
       (select b.started_at_ms from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "liveSinceMs",
       s.listeners_total as "listenersTotal", s.listeners_unique as "listenersUnique",
       coalesce((

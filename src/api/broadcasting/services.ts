@@ -53,8 +53,8 @@ const status = apiRoute('GET', `${path}/status`, 'view station management', {
 /** Restarts what controls playback. With the clock, the current song ends and the next one starts. */
 async function restartBackend(change: StationChange): Promise<void> {
   const { station, play } = change
-  if (station.driver === 'liquidsoap') return addAnnouncedCommand(change, 'restart')
-  if (station.driver === 'none')
+  if (station.enabledBackend === 'liquidsoap') return addAnnouncedCommand(change, 'restart')
+  if (station.enabledBackend === 'none')
     throw new ApiError('conflict', 'Cannot restart: the streaming server controls playback.')
   if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
   await advancePlay(change, { endedShId: play?.id ?? 0, cause: play ? 'skip' : 'wake' })
@@ -68,8 +68,8 @@ const runChange = (
   change: (change: StationChange) => Promise<void>
 ): Promise<Reply> =>
   runStationAction(request, services, async stationChange => {
-    const { id, driver } = stationChange.station
-    if (driver === null) throw new ApiError('conflict', 'The station is disabled: start it first.')
+    const { id, enabledBackend } = stationChange.station
+    if (enabledBackend === null) throw new ApiError('conflict', 'The station is disabled: start it first.')
     await change(stationChange)
     return { audit: [{ record: 'Station', id }], reply: actionReply(message) }
   })
@@ -178,7 +178,7 @@ async function disconnectStreamer(request: ApiRequest, services: ApiServices): P
   const reply = await runChange(request, services, 'Streamer disconnected.', async change => {
     const { station } = change
     if (station.liveSinceMs === null) throw new ApiError('conflict', 'No streamer is live.')
-    if (station.driver === 'liquidsoap') await addAnnouncedCommand(change, 'disconnect')
+    if (station.enabledBackend === 'liquidsoap') await addAnnouncedCommand(change, 'disconnect')
   })
   const { backend: kind } = await readBackend(services, id)
   if (kind !== 'liquidsoap') await recordDjDisconnect(services, id, { username: null, atMs: engineTimeMs() })

@@ -49,7 +49,7 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
   if (song.artist === '' && song.title === '') refuseField('title', 'required', 'is required.')
   const isSentToPlayout = await changeStation(services, stationId, async change => {
     const { station } = change
-    if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
+    if (station.enabledBackend !== 'liquidsoap' || station.liveSinceMs !== null) return false
     await addCommand(change, { type: 'metadata', ...song })
     return true
   })

@@ -64,8 +64,8 @@ export async function skipSong(change: StationChange, meantShId: number | null):
   )
     throw new ApiError('conflict', 'Another song is playing now.')
   if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
-  if (station.isClocked) await advancePlay(change, { endedShId: play.id, cause: 'skip' })
-  else if (station.driver === 'liquidsoap') await addCommand(change, { type: 'skip' })
+  if (station.enabledBackend === 'clock') await advancePlay(change, { endedShId: play.id, cause: 'skip' })
+  else if (station.enabledBackend === 'liquidsoap') await addCommand(change, { type: 'skip' })
   else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
 }
 

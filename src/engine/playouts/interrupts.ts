@@ -36,7 +36,7 @@ async function sendInterrupt(
   nowMs: number
 ): Promise<void> {
   const { station } = change
-  if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return
+  if (station.enabledBackend !== 'liquidsoap' || station.liveSinceMs !== null) return
   const row = queue.find(each => each.isInterrupt && !each.isSent && each.startsAtMs < nowMs + aheadMs)
   if (!row) return
   await markSent(change, row.id, nowMs)

@@ -1,14 +1,12 @@
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-
-/** A playout that takes commands polls every ten seconds. */
-const seenWithinMs = 60_000
+import { disconnectedAfterMs } from './patience.ts'
 
 /**
  * SQL: whether playout `o` of station `s` is connected. One that takes no commands calls only between songs, so it is
  * connected while a song plays.
  */
 export const isPlayoutConnected = (sql: Sql | Tx, nowMs: number): Fragment => sql`
-  (o.left_at_ms is null and case when o.takes_commands then o.seen_at_ms > ${nowMs - seenWithinMs}
+  (o.left_at_ms is null and case when o.takes_commands then o.seen_at_ms > ${nowMs - disconnectedAfterMs}
     else exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null) end)`
 
 /** Whether the programs that play a station run. */

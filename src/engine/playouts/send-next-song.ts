@@ -92,8 +92,8 @@ async function dequeueNextSong(services: PlayoutServices, stationId: number, las
   const nowMs = engineTimeMs()
   const take = async (change: StationChange) => {
     const { tx, station } = change
-    if (station.driver === null) throw new ApiError('conflict', 'This station is disabled.')
-    if (station.driver !== 'liquidsoap')
+    if (station.enabledBackend === null) throw new ApiError('conflict', 'This station is disabled.')
+    if (station.enabledBackend !== 'liquidsoap')
       throw new ApiError('conflict', 'The backend of this station is not liquidsoap.')
     await recordPlayoutCall(tx, stationId, nowMs)
     if (lastId === 0) await recordStoppedPlay(tx, stationId)

@@ -5,26 +5,20 @@ import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
 import type { PlayoutServices } from '../services.ts'
 import { skipLocked } from '../station-facts.ts'
-
-/** A playout that disconnected may reconnect within this time. */
-const backWithinMs = 15_000
-/** A playout that takes commands polls every ten seconds. */
-const silentAfterMs = 60_000
-/** After a start of this process, playouts need some time to call again. */
-const settledAfterMs = 90_000
+import { disconnectedAfterMs, reconnectsWithinMs, timeOutsAfterStartMs } from './patience.ts'
 
 /** Ends the plays of playouts that timed out. `upForMs`: how long this process has been running. */
 export async function endTimedOutPlays(
   services: PlayoutServices,
   { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }
 ): Promise<void> {
-  const silentSinceMs = upForMs < settledAfterMs ? 0 : nowMs - silentAfterMs
+  const silentSinceMs = upForMs < timeOutsAfterStartMs ? 0 : nowMs - disconnectedAfterMs
   const paused = services.stationFaults.pausedIds('timeouts')
   const rows = await services.sql<{ stationId: number; atMs: number }[]>`
     select o.station_id as "stationId", coalesce(o.left_at_ms, o.seen_at_ms) as "atMs"
     from playouts o join stations s on s.id = o.station_id
     join song_history h on h.station_id = s.id and h.ended_at_ms is null
-    where s.backend = 'liquidsoap' and s.id <> all(${paused}::bigint[]) and (o.left_at_ms < ${nowMs - backWithinMs}
+    where s.backend = 'liquidsoap' and s.id <> all(${paused}::bigint[]) and (o.left_at_ms < ${nowMs - reconnectsWithinMs}
       or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
     order by o.station_id limit 200 ${skipLocked(services.sql)}`
   await forEachStation(services, 'timeouts', rows, async ({ stationId, atMs }) => {

@@ -32,7 +32,7 @@ export async function recordDjConnect(
 ): Promise<void> {
   const connect = async (change: StationChange, current: Broadcast | undefined) => {
     const { tx, station, play } = change
-    if (station.driver === null) throw new ApiError('conflict', 'This station is disabled.')
+    if (station.enabledBackend === null) throw new ApiError('conflict', 'This station is disabled.')
     const atMs = change.momentOf(saidMs)
     if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return
     if (current && current.startedAtMs > atMs) {
@@ -73,9 +73,9 @@ export async function recordDjDisconnect(
       await moveEnd(
         change,
         play,
-        Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : reportTimeoutMs)
+        Math.max(atMs, play.startedAtMs) + (station.enabledBackend === 'clock' ? 0 : reportTimeoutMs)
       )
-    return station.isClocked ? (play?.id ?? 0) : null
+    return station.enabledBackend === 'clock' ? (play?.id ?? 0) : null
   }
   const reads = (tx: Tx) => readBroadcast(tx, stationId)
   const endedShId = await changeStation(services, stationId, { reads, change: disconnect })

@@ -65,7 +65,7 @@ async function readShownStation(sql: Sql, stationId: number): Promise<ShownStati
 async function endShownPlay(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
   await changeStation(services, stationId, async change => {
     const { station, play } = change
-    if (!play || station.driver !== 'none' || station.liveSinceMs !== null) return
+    if (!play || station.enabledBackend !== 'none' || station.liveSinceMs !== null) return
     const endMs = Math.max(change.momentOf(atMs), play.startedAtMs)
     change.happenedAt(endMs)
     await endPlay(change, play, endMs)

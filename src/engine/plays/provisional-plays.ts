@@ -1,15 +1,13 @@
 import { airtimeMs } from '../../model/autodj/durations.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
+import { unreportedAfterMs } from '../playouts/patience.ts'
 import type { UnplayedRow } from '../queue-context.ts'
 import { nextPlayAtMs, type OpenPlay } from '../station-facts.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
 /** The clock waits this long for a late report. Milliseconds. */
 export const reportTimeoutMs = 5_000
-
-/** A playout without a report for this long after the end of a song is silent. */
-const silentAfterMs = 20_000
 
 /** A playout that called this shortly before the end of a song is still playing. */
 const seenBeforeMs = 20_000
@@ -33,15 +31,15 @@ export async function endUnreported(
   const nowMs = station.readAtMs
   const endMs = Math.min(nowMs, endOf(play, stationOverlapMs))
   const row = queue.find(each => each.isSent && !each.isInterrupt)
-  if (station.driver === 'liquidsoap') {
+  if (station.enabledBackend === 'liquidsoap') {
     if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isConnected(tx, station.id, endMs))) {
       await confirmPlay(tx, play)
       await endPlay(change, play, endMs)
       await startFromQueue(change, row, provisionalAirtime(row, endMs))
       return 'ended'
     }
-    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
-      await moveEnd(change, play, endMs + silentAfterMs)
+    if (play.durationMs > 0 && nowMs < endMs + unreportedAfterMs) {
+      await moveEnd(change, play, endMs + unreportedAfterMs)
       return 'postponed'
     }
   }

@@ -68,9 +68,9 @@ async function readAround(tx: Tx, stationId: number, { queueId }: TrackReport): 
   return { near, row }
 }
 
-function assertAcceptsReports({ driver, liveSinceMs }: StationFacts): void {
-  if (driver === null) throw new ApiError('conflict', 'This station is disabled.')
-  if (driver === 'clock' && liveSinceMs === null)
+function assertAcceptsReports({ enabledBackend, liveSinceMs }: StationFacts): void {
+  if (enabledBackend === null) throw new ApiError('conflict', 'This station is disabled.')
+  if (enabledBackend === 'clock' && liveSinceMs === null)
     throw new ApiError('conflict', 'The backend of this station is clock, so reports are not accepted.')
 }
 

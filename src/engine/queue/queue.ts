@@ -118,7 +118,7 @@ async function fill(
   if (!autodj.hasAutodj) return
   const plan = await planOf(context, nowMs, rejected)
   // The sweep starts it.
-  if (!play && station.isClocked && context.queue.length + plan.insert.length > 0)
+  if (!play && station.enabledBackend === 'clock' && context.queue.length + plan.insert.length > 0)
     mark([], { wake_at_ms: nowMs })
   const dueAtMs = movedEnd(context, plan)
   if (isEmptyPlan(plan) && dueAtMs === null) return
@@ -169,7 +169,7 @@ async function planOf(
 
 /** The new end of the current play if an interrupt now cuts it or no longer does; null if it is unchanged. */
 function movedEnd({ station, play }: QueueContext, { runningEndsMs }: QueuePlan): number | null {
-  if (play === null || !station.isClocked || play.dueAtMs === null) return null
+  if (play === null || station.enabledBackend !== 'clock' || play.dueAtMs === null) return null
   const naturalMs = naturalEndMs(play)
   // A play that exceeds its time keeps the end that it had.
   const endMs = runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs) : runningEndsMs
