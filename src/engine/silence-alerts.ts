@@ -1,5 +1,5 @@
 import { formatMinute, raiseAlert } from '../stores/db/notifications.ts'
-import type { Sql } from '../stores/db/sql.ts'
+import { literalLimit, type Sql } from '../stores/db/sql.ts'
 import { alertsAfterStartMs, silenceAlertAfterMs, unseenAlertAfterMs } from './playouts/patience.ts'
 import { openStationRotation } from './station-rotation.ts'
 
@@ -55,7 +55,7 @@ export async function raiseSilenceAlerts(
     sql`(
       select id from stations
       where revision > (extract(epoch from statement_timestamp()) * 1000)::bigint - ${changedMs}::bigint
-      order by revision desc ${sql.unsafe(`limit ${maxChanged}`)})`
+      order by revision desc ${literalLimit(sql, maxChanged)})`
   )
   const found = await sql<{ id: number; name: string; problem: keyof typeof alerts; sinceMs: number }[]>`
     select s.id, s.name, last.ended_at_ms as "sinceMs",

@@ -3,7 +3,7 @@ import type { Revisions } from '../model/station/state.ts'
 import type { Trigger, TriggerState } from '../model/station/triggers.ts'
 import { overlapOf } from '../stores/db/library/cue-columns.ts'
 import { raiseLibraryVersion } from '../stores/db/library/library.ts'
-import type { Sql, Tx } from '../stores/db/sql.ts'
+import { literalLimit, type Sql, type Tx } from '../stores/db/sql.ts'
 
 /** What every change knows of its station. What the AutoDJ depends on besides are `AutodjFacts`. */
 export interface StationFacts {
@@ -158,7 +158,7 @@ export async function pullBackFuturePlays(tx: Tx, onAir: StationOnAir): Promise<
   const fromMs = nowMs + maxClockErrorMs
   if (!mayHaveFuturePlays(onAir)) return false
   // Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it.
-  const some = tx.unsafe(`limit ${playsAtMost}`)
+  const some = literalLimit(tx, playsAtMost)
   // Other plays may be less far ahead and would overlap with it.
   const plays = await tx`
     with near as (

@@ -1,5 +1,5 @@
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import type { Fragment, Sql } from '../stores/db/sql.ts'
+import { type Fragment, literalLimit, type Sql } from '../stores/db/sql.ts'
 
 /** A transaction may commit this long after it has raised the version of a library, which is a time. */
 const lateCommitMs = 5_000
@@ -30,9 +30,9 @@ export function openStationRotation() {
   async function choose(sql: Sql, sinceMs: number, others: Fragment) {
     const rows = await sql<{ id: number; reason: 'changed' | 'in turn' | 'other' }[]>`
       (select station_id as id, 'changed' as reason from libraries where version > ${sinceMs - lateCommitMs}
-        order by version desc ${sql.unsafe(`limit ${maxChanged}`)})
+        order by version desc ${literalLimit(sql, maxChanged)})
       union all (
-        select id, 'in turn' from stations where id > ${lastId} order by id ${sql.unsafe(`limit ${chunk}`)})
+        select id, 'in turn' from stations where id > ${lastId} order by id ${literalLimit(sql, chunk)})
       union all select id, 'other' from (${others}) o`
     const idsOf = (reason: string) => rows.flatMap(row => (row.reason === reason ? [row.id] : []))
     const inTurn = idsOf('in turn')

@@ -2,7 +2,7 @@ import { forEachStation, forStationsTogether } from '../platform/isolation/for-e
 import { lastSweep, repairs, sweepDuration } from '../platform/metrics/engine.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { isStoreAway } from '../platform/runtime/store-errors.ts'
-import type { Fragment } from '../stores/db/sql.ts'
+import { type Fragment, literalLimit } from '../stores/db/sql.ts'
 import { advance } from './advance.ts'
 import { raiseRevisions } from './all-stations.ts'
 import type { StateComparison } from './compare-states.ts'
@@ -87,7 +87,7 @@ async function advancePlays(
   const rows = await services.sql<{ stationId: number; endedShId: number }[]>`
     select h.station_id as "stationId", h.id as "endedShId"
     from song_history h join stations s on s.id = h.station_id
-    where h.ended_at_ms is null and s.id <> all(${paused}::bigint[]) and ${isMet} ${services.sql.unsafe(`limit ${chunk}`)} ${skipLocked(services.sql)}`
+    where h.ended_at_ms is null and s.id <> all(${paused}::bigint[]) and ${isMet} ${literalLimit(services.sql, chunk)} ${skipLocked(services.sql)}`
   const repair = async (row: (typeof rows)[number]) => {
     const { outcome } = await advance(services, { ...row, cause: 'due' })
     if (outcome === 'advanced') repairs[kind]++

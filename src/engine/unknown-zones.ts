@@ -1,4 +1,5 @@
 import { findZone } from '../model/autodj/zone.ts'
+import { literalLimit } from '../stores/db/sql.ts'
 import type { PlayoutServices } from './services.ts'
 
 const maxStations = 500
@@ -16,7 +17,7 @@ export async function noteUnknownZones({
   const unknown = names.map(({ timezone }) => timezone).filter(name => findZone(name) === null)
   const stations = await sql<{ id: number; timezone: string }[]>`
     select id, timezone from stations where timezone = any(${unknown}::text[]) and deleted_at is null
-    order by id ${sql.unsafe(`limit ${maxStations}`)}`
+    order by id ${literalLimit(sql, maxStations)}`
   const noted = new Set(stations.map(({ id }) => id))
   for (const id of stationFaults.failingIds('time_zone'))
     if (!noted.has(id)) stationFaults.clear('time_zone', id)

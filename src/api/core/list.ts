@@ -2,7 +2,7 @@ import type { Reply } from '../../http/route.ts'
 import { integer, type JsonSchema, text } from '../../model/fields/field.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
-import type { Fragment, Sql } from '../../stores/db/sql.ts'
+import { type Fragment, literalLimit, type Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import { queryFilters } from './parse.ts'
 import type { ApiRequest } from './route.ts'
@@ -182,7 +182,7 @@ function limitRows(sql: Sql, select: Fragment, limit: number, offset: number): F
 }
 
 /** Limits a growing table to its newest rows, for pages, filters without an index and searches. */
-export const newestLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${maxReachable}`)
+export const newestLimit = (sql: Sql): Fragment => literalLimit(sql, maxReachable)
 
 /** Counts the rows of a statement, up to `maxReachable`. */
 export async function countMatching(read: HeavyRead, sql: Sql, matching: Fragment): Promise<number> {

@@ -4,7 +4,7 @@ import { transferIndex } from '../../model/autodj/duplicates.ts'
 import type { LibraryPast, PlayOrRow, Playlist, RemovedRow } from '../../model/autodj/library.ts'
 import { markAired, trackIndex } from '../../model/autodj/tracks.ts'
 import { markColumns } from '../../stores/db/library/tracks.ts'
-import type { Sql, Tx } from '../../stores/db/sql.ts'
+import { literalLimit, type Sql, type Tx } from '../../stores/db/sql.ts'
 
 const hourMs = 3_600_000
 /** An hourly playlist looks back to a play that began a quarter of an hour after its minute. */
@@ -211,7 +211,7 @@ export async function readPlays(
       select station_id, id, playlist_id, track_id, media_id, pass, request_id, occurrence_ms, song_key, title_key,
         artist_keys, is_visible, is_bridged, started_at_ms, duration_ms
       from song_history h where (h.station_id, h.${column}) >= (s.id, s.since) and h.station_id <= s.id
-      order by h.station_id desc, h.${column} desc ${sql.unsafe(`limit ${playsAtMost}`)}
+      order by h.station_id desc, h.${column} desc ${literalLimit(sql, playsAtMost)}
     ) h ${isById ? whatPlaysChange(sql) : sql``}
     order by h.id`
   return rows.map(({ song, title, artists, isProvisional, ...row }) => ({
@@ -278,7 +278,7 @@ async function readLastSongStarts(
       select started_at_ms from (
         select station_id, started_at_ms, is_visible from song_history
         where station_id between s.id and s.id
-        order by station_id desc, started_at_ms desc ${sql.unsafe(`limit ${jinglesAtMost + 1}`)}
+        order by station_id desc, started_at_ms desc ${literalLimit(sql, jinglesAtMost + 1)}
       ) newest
       where is_visible order by station_id desc, started_at_ms desc limit 1
     ) h`

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
+import { literalLimit } from '../../stores/db/sql.ts'
 import { readAutodjFacts } from '../queue-context.ts'
 import type { PlayoutServices } from '../services.ts'
 import { cacheLibrary, hasCachedLibrary, loadLibraries } from './libraries.ts'
@@ -43,7 +44,7 @@ export async function preloadLibraries(
 async function findNextStations({ sql, libraries }: PreloadServices, beforeMs: number): Promise<number[]> {
   const next = await sql<{ id: number }[]>`
     select station_id as id from song_history where ended_at_ms is null and due_at_ms < ${beforeMs}
-    order by due_at_ms ${sql.unsafe(`limit ${stationsAtMost}`)}`
+    order by due_at_ms ${literalLimit(sql, stationsAtMost)}`
   // In the same statement, Postgres would read every station.
   const unknown = next.flatMap(({ id }) => (hasCachedLibrary(libraries, id) ? [] : [id]))
   if (unknown.length === 0) return next.map(({ id }) => id)

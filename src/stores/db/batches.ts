@@ -1,11 +1,10 @@
-import type { Fragment, Sql } from './sql.ts'
+import { type Fragment, literalLimit, type Sql } from './sql.ts'
 
 /** Rows per statement: few enough that its locks and its WAL do not delay others. */
 const rowsPerBatch = 5_000
 const batchesPerRun = 200
 
-/** Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it. */
-export const batchLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${rowsPerBatch}`)
+export const batchLimit = (sql: Sql): Fragment => literalLimit(sql, rowsPerBatch)
 
 /** Repeats a statement that removes up to `rowsPerBatch` rows until it removes fewer, or the run ends. */
 export async function removeInBatches(remove: () => PromiseLike<{ readonly count: number }>) {

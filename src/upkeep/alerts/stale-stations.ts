@@ -1,5 +1,5 @@
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
-import type { Sql } from '../../stores/db/sql.ts'
+import { literalLimit, type Sql } from '../../stores/db/sql.ts'
 
 const alertKey = 'stations-stale'
 /** The sweep ends a song that no job has ended within seconds. */
@@ -15,7 +15,7 @@ export async function updateStaleStationsAlert(sql: Sql, nowMs: number): Promise
   const stale = await sql<{ name: string }[]>`
     select s.name from song_history h join stations s on s.id = h.station_id
     where h.ended_at_ms is null and h.due_at_ms < ${nowMs - overdueMs} and s.is_enabled and s.deleted_at is null
-    order by h.due_at_ms ${sql.unsafe(`limit ${maxCounted}`)}`
+    order by h.due_at_ms ${literalLimit(sql, maxCounted)}`
   if (stale.length === 0) {
     await resolveAlert(sql, alertKey)
     return 0

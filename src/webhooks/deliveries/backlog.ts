@@ -1,6 +1,7 @@
 import { backlog, backlogAge } from '../../platform/metrics/webhooks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Sql } from '../../stores/db/sql.ts'
+import { isDue } from './leases.ts'
 
 /** Maximum number of deliveries that are counted. */
 const countedDeliveries = 10_000
@@ -32,16 +33,13 @@ export function measureBacklog(sql: Sql): void {
   }
 }
 
-/** A delivery is due as in `readDueHooks`: its time has come, and its web hook neither pauses nor waits. */
 async function readBacklog(sql: Sql, nowMs: number): Promise<Backlog> {
   const [row] = await sql<Backlog[]>`
     with oldest as (
       select webhook_id, next_attempt_ms, is_again from webhook_deliveries
       where state = 'pending' order by next_attempt_ms limit ${countedDeliveries}
     ), due as (
-      select o.next_attempt_ms from oldest o join webhooks w on w.id = o.webhook_id
-      where o.next_attempt_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs}
-        and (o.is_again or w.last_sent_ms <= ${nowMs} - w.rate_limit_ms)
+      select d.next_attempt_ms from oldest d join webhooks w on w.id = d.webhook_id where ${isDue(sql, nowMs)}
     )
     select (select count(*)::int from oldest) as pending, count(*)::int as due,
       min(next_attempt_ms) as "dueSinceMs" from due`

@@ -160,14 +160,18 @@ export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
     from ahead where d.webhook_id = ahead.id and d.state = 'pending' and d.next_attempt_ms > ${nowMs}`
 }
 
+/** SQL: whether the pending delivery `d` of the web hook `w` may be sent: its time has come, and its web hook neither pauses nor waits. */
+export const isDue = (sql: Sql, nowMs: number): Fragment => sql`
+  (d.next_attempt_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs}
+    and (d.is_again or w.last_sent_ms <= ${nowMs} - w.rate_limit_ms))`
+
 /** Web hooks with due deliveries for which no process has the lease. */
 export async function readDueHooks(sql: Sql, nowMs: number, atMost: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select w.id from webhooks w
     where w.held_until_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs} and exists (
       select from webhook_deliveries d
-      where d.webhook_id = w.id and d.state = 'pending' and d.next_attempt_ms <= ${nowMs}
-        and (d.is_again or w.last_sent_ms <= ${nowMs} - w.rate_limit_ms))
+      where d.webhook_id = w.id and d.state = 'pending' and ${isDue(sql, nowMs)})
     limit ${atMost}`
   return rows.map(({ id }) => id)
 }

@@ -1,7 +1,7 @@
 import type { PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
 import { buildTracks, replaceTracks, type Tracks, valueAt } from '../../../model/autodj/tracks.ts'
 import { openPauses } from '../../../platform/runtime/time-slices.ts'
-import type { Sql, Tx } from '../sql.ts'
+import { literalLimit, type Sql, type Tx } from '../sql.ts'
 import {
   mediaColumns,
   type PackedTracks,
@@ -138,7 +138,7 @@ export async function readLibraryChanges(
     select kind, changed_id as id from library_changes
     where station_id = ${stationId} and version > ${version}
       and exists (select from library_changes where station_id = ${stationId} and version = ${version})
-    ${tx.unsafe(`limit ${changesAtMost + 1}`)}`
+    ${literalLimit(tx, changesAtMost + 1)}`
   if (rows.length === 0 || rows.length > changesAtMost) return null
   const changes = {
     playlists: new Set<number>(),

@@ -1,4 +1,4 @@
-import type { Fragment, Sql, Tx } from '../sql.ts'
+import { type Fragment, literalLimit, type Sql, type Tx } from '../sql.ts'
 import { isBelowKey } from './stored-names.ts'
 
 /*
@@ -110,13 +110,13 @@ async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
         union all select null, playlist_id, media_id from wanted
       ) t
       group by playlist_id, media_id having count(*) = 1 and max(id) is not null
-      ${tx.unsafe(`limit ${tracksAtOnce}`)}
+      ${literalLimit(tx, tracksAtOnce)}
     ), removed as (
       delete from playlist_tracks where id = any(array(select id from unwanted)) returning id
     ), missing as (
       select w.* from wanted w where not exists (
         select from playlist_tracks t where t.playlist_id = w.playlist_id and t.media_id = w.media_id)
-      order by w.path, w.media_id ${tx.unsafe(`limit ${tracksAtOnce}`)}
+      order by w.path, w.media_id ${literalLimit(tx, tracksAtOnce)}
     ), added as (
       insert into playlist_tracks (playlist_id, media_id, position, is_from_folder)
       select m.playlist_id, m.media_id,
