@@ -5,7 +5,7 @@ import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
 import { chooseBinding, explainNoBinding, thisPlatform } from '../../scripts/uws-binding.mjs'
 import { assertPortIsFree } from '../platform/process/ports.ts'
-import { OperatorError } from '../platform/runtime/errors.ts'
+import { OperatorError } from '../platform/runtime/operator-error.ts'
 
 /*
  * The only place that loads uWebSockets.js. The types are those of the older version, which are valid for the

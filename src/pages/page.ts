@@ -3,7 +3,7 @@ import type { ShownSettings } from '../api/core/services.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
 import type { Reply } from '../http/route.ts'
 import { hasHeaderSafeHost, parseUrl } from '../platform/outbound/networks.ts'
-import { escapeHtml } from '../platform/runtime/errors.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 import { getWebFiles } from './web-files.ts'
 
 /** A public GET route. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../platform/runtime/errors.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 
 /** The sizes of the widget with the height of a frame for each in pixels, including its border. */
 export const widgetHeights = { badge: 42, card: 100, full: 720 } as const

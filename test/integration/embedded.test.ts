@@ -8,7 +8,7 @@ import * as v from 'valibot'
 import { test as base, expect } from 'vitest'
 
 import { type Outage, supervise } from '../../src/platform/process/supervise.ts'
-import { OperatorError } from '../../src/platform/runtime/errors.ts'
+import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
 import { writeServices, findRunningServices, lockDataDir } from '../../src/stores/embedded/data-dir.ts'
 import type { EmbeddedService, ServiceOptions } from '../../src/stores/embedded/embedded-service.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'

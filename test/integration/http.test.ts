@@ -11,7 +11,8 @@ import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { openNamelessNow } from '../../src/library/uploads/transient-content.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { ApiError, OperatorError } from '../../src/platform/runtime/errors.ts'
+import { ApiError } from '../../src/platform/runtime/errors.ts'
+import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
 import { waitFor } from '../support/wait.ts'
 
 type Seen = (Request & Received)[]

@@ -18,7 +18,7 @@ import { Redis } from 'ioredis'
 import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { OperatorError } from '../../src/platform/runtime/errors.ts'
+import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
 import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
 import { readProcessStart } from '../../src/stores/embedded/process-identity.ts'
 import { makeAptSource, serverPackage, writeAptConfig } from '../support/apt-source.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { OperatorError } from '../../src/platform/runtime/errors.ts'
+import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
 import { loadSecretsKey } from '../../src/stores/secrets/secrets-key.ts'
 import { stageKey } from '../../src/upkeep/archives/keep-secrets-key.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'

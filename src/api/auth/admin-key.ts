@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import { createDataDir } from '../../platform/process/create-data-dir.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { generateKey, parseKey, storeApiKey } from './keys.ts'
 

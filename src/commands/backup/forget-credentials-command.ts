@@ -1,7 +1,7 @@
 import { parseConfig } from '../../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine } from '../../platform/process/command-line.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 import { assertNotInUse } from '../../upkeep/archives/empty-database.ts'
 import {

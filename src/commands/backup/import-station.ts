@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { addMissingPollRows } from '../../radio/polls/poll-rows.ts'
 import { listMigrations } from '../../stores/db/migrate.ts'
 import { assertShortName } from '../../stores/db/named-stations.ts'

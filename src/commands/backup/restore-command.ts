@@ -7,7 +7,7 @@ import { type CommandContext, reportInterruption } from '../../platform/process/
 import { openCommandLine, toAbsolutePath } from '../../platform/process/command-line.ts'
 import { assertDataDirIsWritable } from '../../platform/process/create-data-dir.ts'
 import { openPhaseProgress } from '../../platform/process/phase-progress.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { checkRedis } from '../../stores/redis/check-redis.ts'
 import { opensSecretsCheck, readSecretsKey } from '../../stores/secrets/secrets-key.ts'

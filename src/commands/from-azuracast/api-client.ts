@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
 import { textOf } from './source.ts'
 

@@ -8,7 +8,8 @@ import { crc32, createGunzip } from 'node:zlib'
 
 import yauzl from 'yauzl'
 
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { forEachTarFile, openArchiveLimit } from '../../platform/runtime/tar-files.ts'
 import { createZstdDecompressor } from './zstd.ts'
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { decodeForeignText } from '../../platform/text/foreign-text.ts'
 import {
   decode,

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { parseDump } from './dump-parser.ts'
 import type { AzuracastSource, SourceRow, SourceTable } from './source.ts'
 import { isUsableId } from './usable-values.ts'

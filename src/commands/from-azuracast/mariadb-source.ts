@@ -1,7 +1,7 @@
 import mysql from 'mysql2'
 import type { RowDataPacket } from 'mysql2/promise'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { AzuracastSource, SourceRow, SourceTable } from './source.ts'
 import { isUsableId } from './usable-values.ts'
 

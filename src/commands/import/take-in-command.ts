@@ -1,7 +1,7 @@
 import { parseConfig } from '../../config.ts'
 import { formatSize } from '../../library/storage/size.ts'
 import type { CommandContext } from '../../platform/process/command-context.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { withCommandDatabase } from '../command-database.ts'

@@ -1,7 +1,7 @@
 import { parseConfig } from '../../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine } from '../../platform/process/command-line.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { listMigrations, migrate, migrationSeconds } from '../../stores/db/migrate.ts'
 import { withConnection } from '../command-database.ts'
 

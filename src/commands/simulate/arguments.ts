@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { formatDay, findZone, parseDay } from '../../model/autodj/zone.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 
 /** Arguments of `npm run simulate`; null: not given. */
 export type SimulateArguments = Readonly<NonNullable<ReturnType<typeof parseSimulateArguments>>>

@@ -6,7 +6,7 @@ import { sourceName, type SimulatedStation, simulateUntil } from '../../model/au
 import { addDays, openZone, parseDay } from '../../model/autodj/zone.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { toAbsolutePath } from '../../platform/process/command-line.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
 import { checkPostgres } from '../../stores/db/connections/check-postgres.ts'
 import { openSql } from '../../stores/db/sql.ts'

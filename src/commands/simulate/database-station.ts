@@ -1,6 +1,7 @@
 import { readSimulationStart } from '../../engine/queue/simulation-start.ts'
 import type { SimulatedStation } from '../../model/autodj/simulation/run.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { SimulateArguments } from './arguments.ts'

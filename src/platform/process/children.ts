@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
-import { OperatorError, ReportedError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
+import { OperatorError, ReportedError } from '../runtime/operator-error.ts'
 import { builtFile, fullVersion } from './program-files.ts'
 import { supervise, type Supervised } from './supervise.ts'
 

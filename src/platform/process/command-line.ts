@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-import { OperatorError } from '../runtime/errors.ts'
+import { OperatorError } from '../runtime/operator-error.ts'
 import type { CommandContext } from './command-context.ts'
 
 /** The command line of a command: its usage in one line, and its options. */

@@ -2,8 +2,9 @@ import { access, constants, mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 import { withDeadline } from '../runtime/deadline.ts'
-import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { codeOf } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
+import { OperatorError } from '../runtime/operator-error.ts'
 
 const timeoutMs = 5_000
 

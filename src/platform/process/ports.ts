@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { AdvisedError, codeOf } from '../runtime/errors.ts'
+import { codeOf } from '../runtime/errors.ts'
+import { AdvisedError } from '../runtime/operator-error.ts'
 
 /**
  * Below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere: an outgoing connection could take

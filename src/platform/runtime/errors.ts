@@ -1,3 +1,5 @@
+import { escapeHtml } from '../text/escape-html.ts'
+
 /** A problem of one input field: its dotted path, a code, and a sentence. */
 export interface FieldError {
   field: string
@@ -137,29 +139,6 @@ export function renderApiError(error: ApiError, { hasStatus = false } = {}): str
     success: false
   })
 }
-
-/** Escapes text for HTML content and attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
-}
-
-/** A problem that the operator can solve. Entry files print its message on one line and exit with 1. */
-export class OperatorError extends Error {}
-
-/** An `OperatorError` whose message is a problem and what to do about it, for callers that show them apart. */
-export class AdvisedError extends OperatorError {
-  readonly problem: string
-  readonly advice: string
-
-  constructor(problem: string, advice: string, options?: ErrorOptions) {
-    super(`${problem}: ${advice}`, options)
-    this.problem = problem
-    this.advice = advice
-  }
-}
-
-/** An error whose reason has been printed already: entry files only exit with 1. */
-export class ReportedError extends Error {}
 
 /** The `code` of an error; empty if it has none. */
 export function codeOf(error: unknown): string {

@@ -1,4 +1,5 @@
-import { AdvisedError, codeOf, OperatorError } from './errors.ts'
+import { codeOf } from './errors.ts'
+import { AdvisedError, OperatorError } from './operator-error.ts'
 
 /** Whether an error means that Postgres or Redis is unreachable. */
 export function isStoreUnavailable(error: unknown): boolean {

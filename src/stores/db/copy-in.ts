@@ -1,4 +1,4 @@
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Tx } from './sql.ts'
 
 /** The rows of one table, sent with COPY in its text format. */

@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { fullVersion, projectFile } from '../../platform/process/program-files.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { withJitter } from '../../platform/runtime/repeat.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 

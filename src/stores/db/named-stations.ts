@@ -1,5 +1,5 @@
 import { maxShortNameLength, shortNameCharacters, shortNamePattern } from '../../model/station/short-name.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql, Tx } from './sql.ts'
 
 const maxListed = 20

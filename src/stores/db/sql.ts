@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 
 import { closedConnections } from '../../platform/metrics/postgres.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { connectionOptions } from './connections/connection-options.ts'
 import type { QueryObserver } from './connections/query-observer.ts'
 

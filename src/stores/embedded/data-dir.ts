@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 
 import { createDataDir, dataDirError } from '../../platform/process/create-data-dir.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { readProcessStart } from './process-identity.ts'
 
 const announced = v.object({ owner: v.string(), databaseUrl: v.string(), redisUrl: v.string() })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { assertPortIsFree, findFreePort } from '../../platform/process/ports.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { type GuardedProcess, summarizeOutput } from './guarded-process.ts'
 
 /** Long enough for recovery after a crash, or for loading a large append-only file. */

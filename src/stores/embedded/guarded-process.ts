@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { readProcessStart, sendSignal, waitForExit } from './process-identity.ts'
 
 // The shell (the guard) starts the program and a watcher, which reads a pipe that only this process holds

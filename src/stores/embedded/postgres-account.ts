@@ -1,7 +1,7 @@
 import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { runCommand } from './run-command.ts'
 
 /** The user that runs Postgres, which refuses to run as root. */

@@ -16,7 +16,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { AdvisedError, codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { AdvisedError, OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { ServiceOptions } from './embedded-service.ts'
 import { startGuarded, summarizeOutput } from './guarded-process.ts'
 import type { OsAccount } from './postgres-account.ts'

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 
-import { AdvisedError, codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { AdvisedError, OperatorError } from '../../platform/runtime/operator-error.ts'
 import { isDeniedByRedis, describeError } from '../../platform/runtime/store-errors.ts'
 import { probeWritesScript } from './connection.ts'
 import { changesChannel, jobProbeKeys, probeKey } from './keys.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
 import { splitUrls } from './place.ts'
 

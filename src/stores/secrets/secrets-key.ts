@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createDataDir } from '../../platform/process/create-data-dir.ts'
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../db/sql.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 

@@ -1,5 +1,5 @@
 import { version } from '../../platform/process/program-files.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { ArchiveWriter } from './archive-writer.ts'
 import {

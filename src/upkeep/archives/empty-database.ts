@@ -1,4 +1,4 @@
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 
 /** Processes that write, by their names in `pg_stat_activity`. */

@@ -1,7 +1,8 @@
 import { constants, copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { secretsKeyPattern, isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 

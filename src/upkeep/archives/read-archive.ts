@@ -1,6 +1,7 @@
 import { createGunzip } from 'node:zlib'
 
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { forEachTarFile, type TarFile } from '../../platform/runtime/tar-files.ts'
 import { secretsCheckName } from '../../stores/secrets/secrets-key.ts'
 import {

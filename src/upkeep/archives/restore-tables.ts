@@ -1,4 +1,4 @@
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { type CopyIn, openCopyIn } from '../../stores/db/copy-in.ts'
 import { listMigrations, runMigrations } from '../../stores/db/migrate.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'

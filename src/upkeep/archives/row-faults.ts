@@ -1,4 +1,5 @@
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
 /**

@@ -2,7 +2,8 @@ import { createWriteStream } from 'node:fs'
 import { access, open, rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 
-import { codeOf, OperatorError } from '../../platform/runtime/errors.ts'
+import { codeOf } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { type ArchiveWriter, openArchiveWriter } from './archive-writer.ts'
 import { type ArchiveContents, verifyArchive } from './read-archive.ts'
 

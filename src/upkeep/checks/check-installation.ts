@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 
 import { findBackupStorageProblem } from '../../library/storage/backup-storage.ts'
 import { fullVersion } from '../../platform/process/program-files.ts'
-import { OperatorError } from '../../platform/runtime/errors.ts'
+import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError, toOperatorError } from '../../platform/runtime/store-errors.ts'
 import { readInstallationSettings } from '../../stores/db/installation-settings.ts'
 import { openSql, type Sql } from '../../stores/db/sql.ts'

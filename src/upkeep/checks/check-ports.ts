@@ -1,5 +1,5 @@
 import { assertPortIsFree } from '../../platform/process/ports.ts'
-import { AdvisedError } from '../../platform/runtime/errors.ts'
+import { AdvisedError } from '../../platform/runtime/operator-error.ts'
 import { isRunning } from './check-processes.ts'
 import type { CheckedSettings } from './checked-settings.ts'
 import { type Finding, ok, problem } from './finding.ts'

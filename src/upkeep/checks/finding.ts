@@ -1,4 +1,4 @@
-import { AdvisedError } from '../../platform/runtime/errors.ts'
+import { AdvisedError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
 
 /** The result of one check. */

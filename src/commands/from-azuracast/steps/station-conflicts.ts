@@ -1,6 +1,6 @@
 import { markStationDeleted } from '../../../engine/station-removal.ts'
 import { makeShortName, shortNamePattern } from '../../../model/station/short-name.ts'
-import { OperatorError } from '../../../platform/runtime/errors.ts'
+import { OperatorError } from '../../../platform/runtime/operator-error.ts'
 import { type Migration, readSourceRows } from '../migration.ts'
 import type { MigrationReport } from '../report.ts'
 import type { Reader, SourceRow } from '../source.ts'

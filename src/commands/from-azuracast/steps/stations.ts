@@ -1,6 +1,6 @@
 import { parseTimezone } from '../../../api/stations/stations.ts'
 import { raiseSharedCount } from '../../../engine/all-stations.ts'
-import { OperatorError } from '../../../platform/runtime/errors.ts'
+import { OperatorError } from '../../../platform/runtime/operator-error.ts'
 import { addMissingPollRows } from '../../../radio/polls/poll-rows.ts'
 import { storeFormerName } from '../../../stores/db/former-names.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'

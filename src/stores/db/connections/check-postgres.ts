@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 
-import { AdvisedError, codeOf, type OperatorError } from '../../../platform/runtime/errors.ts'
+import { codeOf } from '../../../platform/runtime/errors.ts'
+import { AdvisedError, type OperatorError } from '../../../platform/runtime/operator-error.ts'
 import { describeError, toOperatorError } from '../../../platform/runtime/store-errors.ts'
 import { findTlsFault } from '../../../platform/runtime/tls-faults.ts'
 import { openSql, type Sql } from '../sql.ts'

@@ -3,7 +3,8 @@ import type { ConnectionOptions } from 'node:tls'
 
 import type { Options } from 'postgres'
 
-import { codeOf, OperatorError } from '../../../platform/runtime/errors.ts'
+import { codeOf } from '../../../platform/runtime/errors.ts'
+import { OperatorError } from '../../../platform/runtime/operator-error.ts'
 import { readOnlySession } from '../../../platform/runtime/store-errors.ts'
 import { type DatabaseTarget, DatabaseUrlError, parseDatabaseUrl, type TlsTarget } from './database-url.ts'
 import { nameServer, type ServerAddress } from './server-socket.ts'

@@ -1,4 +1,4 @@
-import { AdvisedError } from '../../../platform/runtime/errors.ts'
+import { AdvisedError } from '../../../platform/runtime/operator-error.ts'
 import type { Sql } from '../sql.ts'
 
 /** A pooler usually shows itself in the first round. Other clients that use it meanwhile may hide it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { OperatorError } from '../../../../src/platform/runtime/errors.ts'
+import { OperatorError } from '../../../../src/platform/runtime/operator-error.ts'
 import {
   isDeniedByRedis,
   isRefusedByRedis,
