@@ -1,5 +1,6 @@
+import { literalLimit } from '../stores/db/batches.ts'
 import { formatMinute, raiseAlert } from '../stores/db/notifications.ts'
-import { literalLimit, type Sql } from '../stores/db/sql.ts'
+import type { Sql } from '../stores/db/sql.ts'
 import { alertsAfterStartMs, silenceAlertAfterMs, unseenAlertAfterMs } from './playouts/patience.ts'
 import { openStationRotation } from './station-rotation.ts'
 

@@ -1,9 +1,10 @@
 import { airtimeMs, nextStartMs, overlapWithNextMs } from '../model/autodj/durations.ts'
 import type { Revisions } from '../model/station/state.ts'
 import type { Trigger, TriggerState } from '../model/station/triggers.ts'
+import { literalLimit } from '../stores/db/batches.ts'
 import { overlapOf } from '../stores/db/library/cue-columns.ts'
 import { raiseLibraryVersion } from '../stores/db/library/library.ts'
-import { literalLimit, type Sql, type Tx } from '../stores/db/sql.ts'
+import type { Sql, Tx } from '../stores/db/sql.ts'
 
 /** What every change knows of its station. What the AutoDJ depends on besides are `AutodjFacts`. */
 export interface StationFacts {

@@ -1,5 +1,6 @@
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import { type Fragment, literalLimit, type Sql } from '../stores/db/sql.ts'
+import { literalLimit } from '../stores/db/batches.ts'
+import type { Fragment, Sql } from '../stores/db/sql.ts'
 
 /** A transaction may commit this long after it has raised the version of a library, which is a time. */
 const lateCommitMs = 5_000

@@ -1,5 +1,5 @@
 import { findZone } from '../model/autodj/zone.ts'
-import { literalLimit } from '../stores/db/sql.ts'
+import { literalLimit } from '../stores/db/batches.ts'
 import type { PlayoutServices } from './services.ts'
 
 const maxStations = 500

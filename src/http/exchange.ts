@@ -6,12 +6,13 @@ import type { CachedResponse } from '../model/station/document.ts'
 import type { LongList } from '../model/station/live-view.ts'
 import { responses, responseTime } from '../platform/metrics/http.ts'
 import { DeadlineExceeded } from '../platform/runtime/deadline.ts'
-import { ApiError, Overloaded, renderApiError, StoreOffline } from '../platform/runtime/errors.ts'
+import { ApiError, Overloaded, StoreOffline } from '../platform/runtime/errors.ts'
 import type { Logger } from '../platform/runtime/log.ts'
 import { redactKeys } from '../platform/runtime/redact-keys.ts'
 import type { SlowLog } from '../platform/runtime/slow-log.ts'
 import { isStoreFault, describeError, findUnavailableStore } from '../platform/runtime/store-errors.ts'
 import type { BodyCompletion } from './body.ts'
+import { renderApiError } from './error-body.ts'
 import {
   buildHeaders,
   commonLines,

@@ -1,17 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 
+import { renderApiError } from '../../http/error-body.ts'
 import type { Admitted, Reply, Request } from '../../http/route.ts'
 import { type Dialect, dialects } from '../../model/station/dialect.ts'
 import type { LiveView } from '../../model/station/live-view.ts'
 import { groupOf } from '../../platform/metrics/http.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
-import {
-  ApiError,
-  codeOf,
-  Overloaded,
-  renderApiError,
-  TooManyRequests
-} from '../../platform/runtime/errors.ts'
+import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import { type ApiKey, callerName, type Keys } from '../auth/keys.ts'

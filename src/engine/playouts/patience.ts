@@ -9,9 +9,6 @@ export const disconnectedAfterMs = 60_000
 /** A playout that said that it disconnects may come back within this time before its play is ended. */
 export const reconnectsWithinMs = 15_000
 
-/** A play whose end no report has confirmed goes on for this long, before the station is silent. */
-export const unreportedAfterMs = 20_000
-
 /** Operators are told of a station that has played nothing for this long. */
 export const silenceAlertAfterMs = 15_000
 

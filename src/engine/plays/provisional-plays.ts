@@ -1,13 +1,15 @@
 import { airtimeMs } from '../../model/autodj/durations.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { unreportedAfterMs } from '../playouts/patience.ts'
 import type { UnplayedRow } from '../queue-context.ts'
 import { nextPlayAtMs, type OpenPlay } from '../station-facts.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
 /** The clock waits this long for a late report. Milliseconds. */
 export const reportTimeoutMs = 5_000
+
+/** A play whose end no report has confirmed goes on for this long, before the station is silent. */
+const unreportedAfterMs = 20_000
 
 /** A playout that called this shortly before the end of a song is still playing. */
 const seenBeforeMs = 20_000

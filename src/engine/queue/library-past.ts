@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { transferIndex } from '../../model/autodj/duplicates.ts'
 import type { LibraryPast, PlayOrRow, Playlist, RemovedRow } from '../../model/autodj/library.ts'
 import { markAired, trackIndex } from '../../model/autodj/tracks.ts'
+import { literalLimit } from '../../stores/db/batches.ts'
 import { markColumns } from '../../stores/db/library/tracks.ts'
-import { literalLimit, type Sql, type Tx } from '../../stores/db/sql.ts'
+import type { Sql, Tx } from '../../stores/db/sql.ts'
 
 const hourMs = 3_600_000
 /** An hourly playlist looks back to a play that began a quarter of an hour after its minute. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
-import { literalLimit } from '../../stores/db/sql.ts'
+import { literalLimit } from '../../stores/db/batches.ts'
 import { readAutodjFacts } from '../queue-context.ts'
 import type { PlayoutServices } from '../services.ts'
 import { cacheLibrary, hasCachedLibrary, loadLibraries } from './libraries.ts'

@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { isForwarded, readAddress, type ResolveAddress } from '../../http/client-address.ts'
 import { readCredential, readQueryKey } from '../../http/credentials.ts'
+import { renderApiError } from '../../http/error-body.ts'
 import {
   chooseRequestId,
   commonLines,
@@ -11,7 +12,7 @@ import {
   renderLines,
   statusLine
 } from '../../http/headers.ts'
-import { ApiError, pickRetrySeconds, renderApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { ApiError, pickRetrySeconds, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { malformed } from '../../platform/text/json-body.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'

@@ -1,5 +1,3 @@
-import { escapeHtml } from '../text/escape-html.ts'
-
 /** A problem of one input field: its dotted path, a code, and a sentence. */
 export interface FieldError {
   field: string
@@ -45,6 +43,8 @@ export type ErrorKind = keyof typeof kinds
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly status: number
+  /** The name of the exception that clients of the original know. */
+  readonly type: string
   /** For 400 and 409, and where a field is named, with a list `errors`, which is empty if no single field is wrong. */
   readonly extraData: Record<string, unknown>
   /** Sent as `Retry-After`. */
@@ -59,6 +59,7 @@ export class ApiError extends Error {
     super(shorten(message))
     this.kind = kind
     this.status = kinds[kind][0]
+    this.type = kinds[kind][1]
     this.extraData = extraData
     this.retryAfterSeconds = retryAfterSeconds
   }
@@ -122,22 +123,6 @@ export class StoreOffline extends ApiError {
   constructor() {
     super('unavailable', 'A store of this server does not answer: try again in a few seconds.', {}, 5)
   }
-}
-
-/**
- * Renders the error body of the API. `formatted_message` is HTML, so the message is escaped. Account-level
- * calls have a `status` in all their responses.
- */
-export function renderApiError(error: ApiError, { hasStatus = false } = {}): string {
-  return JSON.stringify({
-    ...(hasStatus ? { status: 'error' } : {}),
-    code: error.status,
-    type: kinds[error.kind][1],
-    message: error.message,
-    formatted_message: escapeHtml(error.message),
-    extra_data: error.extraData,
-    success: false
-  })
 }
 
 /** The `code` of an error; empty if it has none. */

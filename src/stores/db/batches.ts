@@ -1,8 +1,11 @@
-import { type Fragment, literalLimit, type Sql } from './sql.ts'
+import type { Fragment, Sql, Tx } from './sql.ts'
 
 /** Rows per statement: few enough that its locks and its WAL do not delay others. */
 const rowsPerBatch = 5_000
 const batchesPerRun = 200
+
+/** `limit` as part of the text: for a parameter Postgres estimates a tenth of the table, and plans to read all of it. */
+export const literalLimit = (sql: Sql | Tx, rows: number): Fragment => sql.unsafe(`limit ${rows}`)
 
 export const batchLimit = (sql: Sql): Fragment => literalLimit(sql, rowsPerBatch)
 

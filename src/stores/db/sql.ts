@@ -12,9 +12,6 @@ export type Tx = postgres.TransactionSql<{ bigint: number }>
 /** A statement or a part of one, which is not sent yet. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** `limit` as part of the text: for a parameter Postgres estimates a tenth of the table, and plans to read all of it. */
-export const literalLimit = (sql: Sql | Tx, rows: number): Fragment => sql.unsafe(`limit ${rows}`)
-
 export interface SqlOptions {
   readonly max: number
   readonly name: string

@@ -1,7 +1,8 @@
+import * as v from 'valibot'
+
 import { type CountsBasis, newestRevision, type StationState } from '../../model/station/state.ts'
 import type { Trigger } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { parseJson } from '../../platform/text/parse-json.ts'
 import type { RedisClient, ScriptKeys } from './connection.ts'
 import {
   changedKey,
@@ -18,6 +19,9 @@ import {
 } from './keys.ts'
 import { areCounts, decodeState, encodeState, ownSchema, parsePosition } from './state-schema.ts'
 
+/** Text of Redis; null if it is not JSON. */
+const storedJson = v.fallback(v.nullable(v.pipe(v.string(), v.parseJson())), null)
+
 /** `position` is empty if nothing is stored; `state` is null then, and if damaged or of another release. */
 export interface Stored {
   readonly position: string
@@ -31,7 +35,7 @@ export async function readStored(redis: RedisClient, stationIds: readonly number
   return rows.map(([position, state, counts]) => ({
     position: position ?? '',
     state: position
-      ? decodeState(parseJson(state ?? ''), parsePosition(position), parseJson(counts ?? ''))
+      ? decodeState(v.parse(storedJson, state), parsePosition(position), v.parse(storedJson, counts))
       : null
   }))
 }
@@ -77,7 +81,7 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
     engineTimeMs()
   )
   if (stored === null) return null
-  const listeners = parseJson(stored[1])
+  const listeners = v.parse(storedJson, stored[1])
   return { ...state, offset: Number(stored[0]), ...(areCounts(listeners) && { listeners }) }
 }
 

@@ -1,5 +1,6 @@
+import { literalLimit } from '../../stores/db/batches.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
-import { literalLimit, type Sql } from '../../stores/db/sql.ts'
+import type { Sql } from '../../stores/db/sql.ts'
 
 const alertKey = 'stations-stale'
 /** The sweep ends a song that no job has ended within seconds. */

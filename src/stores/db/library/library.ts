@@ -1,7 +1,8 @@
 import type { PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
 import { buildTracks, replaceTracks, type Tracks, valueAt } from '../../../model/autodj/tracks.ts'
 import { openPauses } from '../../../platform/runtime/time-slices.ts'
-import { literalLimit, type Sql, type Tx } from '../sql.ts'
+import { literalLimit } from '../batches.ts'
+import type { Sql, Tx } from '../sql.ts'
 import {
   mediaColumns,
   type PackedTracks,

@@ -1,4 +1,5 @@
-import { type Fragment, literalLimit, type Sql, type Tx } from '../sql.ts'
+import { literalLimit } from '../batches.ts'
+import type { Fragment, Sql, Tx } from '../sql.ts'
 import { isBelowKey } from './stored-names.ts'
 
 /*

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { ApiError, fieldError, renderApiError } from '../../../../src/platform/runtime/errors.ts'
+import { renderApiError } from '../../../../src/http/error-body.ts'
+import { ApiError, fieldError } from '../../../../src/platform/runtime/errors.ts'
 
 test('an error of a megabyte that was sent is short', () => {
   const sent = '"'.repeat(1_000_000)
