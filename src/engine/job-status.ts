@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq'
 
 import { jobs, lateness, workers } from '../platform/metrics/jobs.ts'
-import { openCache } from '../platform/runtime/cache.ts'
+import { openSingleFlight } from '../platform/runtime/coalesce.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import type { DeliverQueue } from '../stores/jobs/queues.ts'
 import type { PlayoutServices } from './services.ts'
@@ -65,8 +65,8 @@ async function readLateness(queue: DeliverQueue): Promise<{ overdue: number; lat
 
 /** Adds the jobs of both kinds to the metrics of this process. One scrape reads them once. */
 export function measureJobs(services: JobServices): void {
-  const readings = openCache<'jobs', JobStatus[]>({ maxEntries: 1, ttlMs: 0 })
-  const read = () => readings.load('jobs', () => readJobStatus(services))
+  const readOnce = openSingleFlight<JobStatus[]>()
+  const read = () => readOnce(() => readJobStatus(services))
   jobs.read = async () => {
     const all = await read()
     return all.flatMap(({ name: queue, waiting, active, delayed, overdue }) => [

@@ -1,5 +1,5 @@
 import type { ListenGrant } from '../model/station/listen-grant.ts'
-import { openCache } from '../platform/runtime/cache.ts'
+import { openSingleFlight } from '../platform/runtime/coalesce.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import type { Logger } from '../platform/runtime/log.ts'
 
@@ -19,7 +19,7 @@ const timeoutMs = 5_000
  * coalesced; nothing is cached, so a revocation takes effect at once.
  */
 export function openListenPermissions(mayListen: MayListen, log: Logger) {
-  const checks = openCache<string, boolean>({ maxEntries: 1, ttlMs: 0 })
+  const checkOnce = openSingleFlight<boolean>()
 
   async function isAllowed(key: string, stationId: number, address?: string): Promise<boolean> {
     const check = () => mayListen(key, stationId, address)
@@ -32,7 +32,7 @@ export function openListenPermissions(mayListen: MayListen, log: Logger) {
   }
 
   const checkCoalesced = (key: string, stationId: number, address?: string) =>
-    checks.load(`${stationId} ${key}`, () => isAllowed(key, stationId, address))
+    checkOnce(() => isAllowed(key, stationId, address), `${stationId} ${key}`)
 
   return {
     /** Returns the stations that the key may listen to. Never rejects: a check that fails is a refusal. */

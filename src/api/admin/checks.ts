@@ -1,4 +1,4 @@
-import { openCache } from '../../platform/runtime/cache.ts'
+import { openSingleFlight } from '../../platform/runtime/coalesce.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
 import { checkInstallation } from '../../upkeep/checks/check-installation.ts'
@@ -9,7 +9,7 @@ import { arrayOf, exactly, string } from '../core/schemas.ts'
 /** The checks have timeouts of their own. */
 const timeoutMs = 30_000
 /** One run at a time, which all callers share. */
-const runs = openCache<'checks', readonly Finding[]>({ maxEntries: 1, ttlMs: 0 })
+const runOnce = openSingleFlight<readonly Finding[]>()
 
 export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administration', {
   id: 'listChecks',
@@ -28,9 +28,7 @@ export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administra
     const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
     if (databaseUrl === undefined) throw new StoreOffline()
     const check = () => checkInstallation(config, { databaseUrl, redisUrl }, () => true)
-    const findings = await withDeadline(timeoutMs, 'checking the installation', () =>
-      runs.load('checks', check)
-    )
+    const findings = await withDeadline(timeoutMs, 'checking the installation', () => runOnce(check))
     return json(findings.map(finding => ({ ...finding, advice: finding.advice ?? '' })))
   }
 })

@@ -4,7 +4,7 @@ import { loadavg } from 'node:os'
 import { formatSize } from '../../library/storage/size.ts'
 import { readCpuTimes, readMemory, readNetworkCounters } from '../../platform/process/machine.ts'
 import type { CpuTimes, NetworkCounters } from '../../platform/process/machine.ts'
-import { openCache } from '../../platform/runtime/cache.ts'
+import { openSingleFlight } from '../../platform/runtime/coalesce.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 
@@ -119,11 +119,11 @@ const renderSpace = (total: number, free: number) => ({
 })
 
 /** Requests at the same time share one measurement. */
-const measurements = openCache<string, Measured>({ maxEntries: 1, ttlMs: 0 })
+const measureOnce = openSingleFlight<Measured>()
 
 /** Measures the machine of this process: CPU, memory, swap, the volume of `dataDir`, and network. */
 export const measureMachine = (dataDir: string): Promise<Measured> =>
-  measurements.load(dataDir, () => measure(dataDir))
+  measureOnce(() => measure(dataDir), dataDir)
 
 export const serverStatsRoute = apiRoute('GET', '/api/admin/server/stats', 'view administration', {
   id: 'getServerStats',

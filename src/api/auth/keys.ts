@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Dialect } from '../../model/station/dialect.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
+import { openSingleFlight } from '../../platform/runtime/coalesce.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
@@ -130,7 +131,7 @@ export function openKeys(sql: Sql) {
   const valid = openCache<string, ValidKey>({ maxEntries: cacheSize, ttlMs: outageTtlMs })
   /** Separate, so that a flood of guesses evicts no valid key. */
   const invalid = openCache<string, true>({ maxEntries: cacheSize, ttlMs: cacheTtlMs })
-  const reads = openCache<string, ApiKey | null>({ maxEntries: cacheSize, ttlMs: 0 })
+  const readOnce = openSingleFlight<ApiKey | null>()
   const refusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
   /** Of public routes, which ignore wrong keys: these must not use up what others at the address have. */
   const publicRefusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
@@ -198,7 +199,7 @@ export function openKeys(sql: Sql) {
     if (cached && performance.now() - cached.readAtMs < cacheTtlMs) return cached.key
     if (invalid.get(text)) return null
     try {
-      return await reads.load(text, () => readAndCache(text))
+      return await readOnce(() => readAndCache(text), text)
     } catch (error) {
       if (cached) return cached.key
       throw error

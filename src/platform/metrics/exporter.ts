@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 
 import { isSupervised } from '../process/children.ts'
 import { assertPortIsFree } from '../process/ports.ts'
+import { openSingleFlight } from '../runtime/coalesce.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 import { respondToParent } from './child-metrics.ts'
@@ -43,15 +44,11 @@ export async function serveMetrics(
   log: Logger
 ): Promise<Close> {
   if (port === undefined) return async () => {}
-  let collecting: Promise<string> | null = null
-  const collectOnce = () =>
-    (collecting ??= withDeadline(collectTimeoutMs, 'collecting metrics', collect).finally(() => {
-      collecting = null
-    }))
+  const collectOnce = openSingleFlight<string>()
 
   async function respond(res: ServerResponse): Promise<void> {
     try {
-      const text = await collectOnce()
+      const text = await collectOnce(() => withDeadline(collectTimeoutMs, 'collecting metrics', collect))
       res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
     } catch (error) {
       log.warn({ err: error }, 'metrics not collected')

@@ -3,7 +3,7 @@ export interface CacheOptions {
   readonly maxEntries: number
   /**
    * How long a value is used after it was stored, also as a function of how long it took to load; by default until it
-   * is evicted. 0: values are not kept, but concurrent loads are shared.
+   * is evicted.
    */
   readonly ttlMs?: number | ((loadedInMs: number) => number)
 }
@@ -37,7 +37,7 @@ export function openCache<Key, Value>({
     entries.delete(key)
     const ageMs = typeof ttlMs === 'number' ? ttlMs : ttlMs(loadedInMs)
     const nowMs = performance.now()
-    if (ageMs > 0) entries.set(key, { value, expiresAtMs: nowMs + ageMs })
+    entries.set(key, { value, expiresAtMs: nowMs + ageMs })
     for (const [oldest, { expiresAtMs }] of entries) {
       if (entries.size <= maxEntries && nowMs < expiresAtMs) return
       entries.delete(oldest)

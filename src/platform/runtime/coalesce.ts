@@ -39,3 +39,18 @@ export function openCoalescer<Key, Result>(): Coalescer<Key, Result> {
     size: () => inFlight.size
   }
 }
+
+/**
+ * Returns a function that runs `work`, unless a run with the same key is in flight: then it returns that one, which may
+ * not see what happened just before the call.
+ */
+export function openSingleFlight<Result>() {
+  const inFlight = new Map<string, Promise<Result>>()
+  return (work: () => Promise<Result>, key = ''): Promise<Result> => {
+    const current = inFlight.get(key)
+    if (current) return current
+    const running = work().finally(() => inFlight.delete(key))
+    inFlight.set(key, running)
+    return running
+  }
+}

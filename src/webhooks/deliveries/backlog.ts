@@ -1,4 +1,5 @@
 import { backlog, backlogAge } from '../../platform/metrics/webhooks.ts'
+import { openSingleFlight } from '../../platform/runtime/coalesce.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { isDue } from './leases.ts'
@@ -15,11 +16,8 @@ interface Backlog {
 
 /** Adds the pending deliveries of all web hooks to the metrics of this process. One scrape reads them once. */
 export function measureBacklog(sql: Sql): void {
-  let reading: Promise<Backlog> | null = null
-  const read = () =>
-    (reading ??= readBacklog(sql, engineTimeMs()).finally(() => {
-      reading = null
-    }))
+  const readOnce = openSingleFlight<Backlog>()
+  const read = () => readOnce(() => readBacklog(sql, engineTimeMs()))
   backlog.read = async () => {
     const { pending, due } = await read()
     return [

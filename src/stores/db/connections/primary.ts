@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { openSingleFlight } from '../../../platform/runtime/coalesce.ts'
+
 /** Which of several servers takes writes. */
 export interface PrimaryFinder<Server> {
   /** Returns the primary. Searches it first if it is not known, and throws the last error if that takes too long. */
@@ -27,7 +29,7 @@ export function openPrimaryFinder<Server>(
 ): PrimaryFinder<Server> {
   let current = servers[0]
   let isKnown = false
-  let searching: Promise<Server> | null = null
+  const searchOnce = openSingleFlight<Server>()
 
   async function search(): Promise<Server> {
     const startedAtMs = performance.now()
@@ -48,9 +50,7 @@ export function openPrimaryFinder<Server>(
 
   return {
     find: async () => {
-      if (isKnown) return current
-      searching ??= search().finally(() => (searching = null))
-      return searching
+      return isKnown ? current : searchOnce(search)
     },
     doubt: server => {
       if (server === current) isKnown = false

@@ -49,15 +49,6 @@ test('a failed load rejects for all who wait, and is repeated', async () => {
   expect(await cache.load('a', async () => 2)).toBe(2)
 })
 
-test('without a lifetime, only concurrent loads are shared', async () => {
-  const cache = openCache<string, number>({ maxEntries: 1, ttlMs: 0 })
-  let count = 0
-  const load = async () => (count += 1)
-  expect(await Promise.all([cache.load('a', load), cache.load('a', load)])).toEqual([1, 1])
-  expect(cache.get('a')).toBeUndefined()
-  expect(await cache.load('a', load)).toBe(2)
-})
-
 test('a value that is deleted while it is loaded is not kept', async () => {
   const cache = openCache<string, string>({ maxEntries: 1 })
   const first = new EventEmitter()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openCoalescer } from '../../../../src/platform/runtime/coalesce.ts'
+import { openCoalescer, openSingleFlight } from '../../../../src/platform/runtime/coalesce.ts'
 
 /** Work whose runs end on demand, and how many have started. */
 function openWork() {
@@ -47,4 +47,14 @@ test('a failed run is followed by the next one', async () => {
   await expect(failed).rejects.toThrow('no')
   expect(await next).toBe('done')
   expect(coalescer.size()).toBe(0)
+})
+
+test('calls during a single flight get its result, by key; later ones run again', async () => {
+  const runOnce = openSingleFlight<number>()
+  let count = 0
+  const work = async () => (count += 1)
+  expect(await Promise.all([runOnce(work), runOnce(work), runOnce(work, 'other')])).toEqual([1, 1, 2])
+  const failing = async () => Promise.reject(new Error('broken'))
+  await expect(Promise.all([runOnce(failing), runOnce(work)])).rejects.toThrow('broken')
+  expect(await runOnce(work)).toBe(3)
 })
