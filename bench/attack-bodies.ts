@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { apiRoutes } from '../src/api/routes.ts'
-import { isObject } from '../src/model/fields/schema-alternatives.ts'
+import { isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
 import { killOnExit } from './children.ts'
 import { costlyBodies, type CostlyBody } from './costly-bodies.ts'
 import type { Program } from './program.ts'
@@ -140,7 +140,7 @@ async function replacePlayoutKey(baseUrl: string, station: number, key: string):
     headers: { 'X-API-Key': key }
   })
   const replaced: unknown = await response.json()
-  return isObject(replaced) ? String(replaced['playout_key']) : ''
+  return isObjectOrArray(replaced) ? String(replaced['playout_key']) : ''
 }
 
 interface SendOptions {

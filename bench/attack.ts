@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 import postgres from 'postgres'
 
-import { isObject } from '../src/model/fields/schema-alternatives.ts'
+import { isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
 import { attackWithBodies } from './attack-bodies.ts'
 import type { AttackCounts, AttackOptions } from './attackers.ts'
 import { killOnExit } from './children.ts'
@@ -137,7 +137,7 @@ async function findTarget({ baseUrl }: Program) {
     body: JSON.stringify({ name: 'Attack', permissions: ['administer all'], dialect: 'azuracast' })
   })
   const created: unknown = await response.json()
-  if (!isObject(created)) throw new Error('no key was created')
+  if (!isObjectOrArray(created)) throw new Error('no key was created')
   return { station: 1, keys: { documented: adminKey, azuracast: String(created['key']) } }
 }
 

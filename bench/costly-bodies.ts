@@ -1,6 +1,6 @@
 import type { apiRoutes } from '../src/api/routes.ts'
 import { formContentType } from '../src/http/route.ts'
-import { listAlternatives, isObject } from '../src/model/fields/schema-alternatives.ts'
+import { listSchemaAlternatives, isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
 import { maxJsonValues } from '../src/platform/text/json-body.ts'
 import { type BodySize, jsonValue, remember, repeat, type ValueKind } from './costly-values.ts'
 import { sampleOf } from './schema-samples.ts'
@@ -91,17 +91,17 @@ function* jsonBodies(route: Route, size: BodySize): Generator<CostlyBody> {
 
 /** Bodies that pass as far as they can: the example of the route, with one field that is as large as possible. */
 function* fieldBodies({ operation }: Pick<Route, 'operation'>, size: BodySize): Generator<CostlyBody> {
-  for (const schema of listAlternatives(operation?.body)) {
+  for (const schema of listSchemaAlternatives(operation?.body)) {
     if (schema['items'] !== undefined) yield* listBodies('items', schema, size, value => value)
-    if (!isObject(schema['properties'])) continue
+    if (!isObjectOrArray(schema['properties'])) continue
     const [example] = Array.isArray(schema['examples']) ? schema['examples'] : [{}]
     for (const [name, field] of Object.entries(schema['properties'])) {
-      const others = Object.entries(isObject(example) ? example : {})
+      const others = Object.entries(isObjectOrArray(example) ? example : {})
         .filter(([other]) => other !== name)
         .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
       const start = Buffer.from(`{${others.join('')}${JSON.stringify(name)}:`)
       const wrap = (value: Buffer) => Buffer.concat([start, value, Buffer.from('}')])
-      const types = new Set(listAlternatives(field).flatMap(({ type = [] }) => type))
+      const types = new Set(listSchemaAlternatives(field).flatMap(({ type = [] }) => type))
       if (types.has('array')) yield* listBodies(name, field, size, wrap)
       const kinds = [
         ...(types.has('object') ? (['keys', 'names'] as const) : []),
@@ -121,9 +121,9 @@ function* listBodies(
   const kinds = ['zeros', 'objects', 'empty texts', 'numbers', 'texts', 'names'] as const
   for (const kind of kinds) yield toBody(`${name}: ${kind}`, json, wrap(jsonValue(kind, size)))
   yield toBody(`${name}: as described`, json, wrap(Buffer.from(sampleOf(list, size))))
-  const items = listAlternatives(list).flatMap(each => listAlternatives(each['items']))
+  const items = listSchemaAlternatives(list).flatMap(each => listSchemaAlternatives(each['items']))
   for (const { properties } of items) {
-    if (!isObject(properties)) continue
+    if (!isObjectOrArray(properties)) continue
     const members = Object.keys(properties).map(each => `${JSON.stringify(each)}:0`)
     const records = repeat(size, () => `{${members.join(',')}}`, { values: 1 + members.length })
     yield toBody(`${name}: records`, json, wrap(Buffer.from(`[${records}]`)))

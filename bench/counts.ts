@@ -6,11 +6,11 @@ import postgres from 'postgres'
 import { parseConfig } from '../src/config.ts'
 import { openFairSemaphore } from '../src/platform/runtime/fair-semaphore.ts'
 import { openLog } from '../src/platform/runtime/log.ts'
-import { noCountries } from '../src/radio/countries.ts'
+import { noCountryFinder } from '../src/radio/countries.ts'
 import { openListenerDescriber } from '../src/radio/listener-details.ts'
-import { openLeaseChecks } from '../src/radio/polls/lease-checks.ts'
+import { openPollLeaseChecks } from '../src/radio/polls/lease-checks.ts'
 import type { LeasedPoll } from '../src/radio/polls/poll-rows.ts'
-import { storeFindings } from '../src/radio/polls/store-findings.ts'
+import { storePollFindings } from '../src/radio/polls/store-findings.ts'
 import { openServices } from '../src/services.ts'
 import { measureCores } from './cores.ts'
 import { readCpuByRole } from './cpu.ts'
@@ -146,8 +146,8 @@ async function measurePolled(program: Program): Promise<Measured> {
   const { sql } = services
   const deps = {
     ...services,
-    isLeased: openLeaseChecks(sql),
-    describeListener: openListenerDescriber(noCountries),
+    isLeased: openPollLeaseChecks(sql),
+    describeListener: openListenerDescriber(noCountryFinder),
     writes: openFairSemaphore({ total: 1 })
   }
   const leasedUntilMs = Date.now() + 3_600_000
@@ -164,7 +164,12 @@ async function measurePolled(program: Program): Promise<Measured> {
     total = (total + 1) % 1_000_000
     const startMs = performance.now()
     const report = { mounts: [{ id: poll.mountId, total, unique: total }], remotes: [], hls: [] }
-    await storeFindings(deps, poll, { report, observed: null, encoding: null, total }, { atMs: Date.now() })
+    await storePollFindings(
+      deps,
+      poll,
+      { report, observed: null, encoding: null, total },
+      { atMs: Date.now() }
+    )
     times.push(performance.now() - startMs)
   }
   const before = { ...readCpuByRole(program.pid), poller: ownCpuSeconds() }

@@ -7,9 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { startRedis } from '../src/stores/embedded/redis.ts'
-import { checkRedis } from '../src/stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../src/stores/redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../src/stores/redis/connection.ts'
-import { reportCounts } from '../src/stores/redis/listener-store.ts'
+import { applyCountsReport } from '../src/stores/redis/listener-store.ts'
 import { commitState } from '../src/stores/redis/station-store.ts'
 import type { FollowerCommand, FollowerReport } from './feed/follower.ts'
 import { exampleCounts, exampleState } from './feed/states.ts'
@@ -76,7 +76,7 @@ const seconds = (ms: number) => `${formatNumber(ms / 1_000, 1)} s`
 async function measure(stations: number): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
   const server = await startRedis(folder)
-  const redis = openRedis(await checkRedis(server.url), 'bench')
+  const redis = openRedis(await resolveRedisPlace(server.url), 'bench')
   try {
     await redis.connect()
     await fill(redis, stations)
@@ -158,7 +158,7 @@ async function changeCounts(redis: RedisClient, stations: number): Promise<numbe
     const reports = Array.from({ length: upTo - sent }, (_, index) => sent + index)
     await Promise.all(
       reports.map(async number =>
-        reportCounts(redis, (number % stations) + 1, {
+        applyCountsReport(redis, (number % stations) + 1, {
           totals: null,
           counts: [{ kind: 'mount', path: '/radio.mp3', total: 100 + (number % 977), unique: 50 }],
           ignoresUnknown: false

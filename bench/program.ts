@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-import { builtFile } from '../src/platform/process/program-files.ts'
+import { builtFileUrl } from '../src/platform/process/program-files.ts'
 import { killOnExit } from './children.ts'
 import { findPid } from './cpu.ts'
 import { pinCommand } from './pin.ts'
@@ -114,7 +114,7 @@ export async function startProgram(
 
 /** Returns the command line of a program of the build, such as `src/server.js`; of another version if given. */
 export function programCommand(file: string, folder?: string): [string, ...string[]] {
-  const path = folder === undefined ? fileURLToPath(builtFile(file)) : join(folder, 'dist', file)
+  const path = folder === undefined ? fileURLToPath(builtFileUrl(file)) : join(folder, 'dist', file)
   return [process.execPath, '--enable-source-maps', path]
 }
 

@@ -1,4 +1,4 @@
-import { listAlternatives, isObject } from '../src/model/fields/schema-alternatives.ts'
+import { listSchemaAlternatives, isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
 import type { BodySize } from './costly-values.ts'
 
 /** Renders a value that a schema describes, with lists as long as fit into a size. */
@@ -21,8 +21,8 @@ const lengthOf = ({ maxItems }: Readonly<Record<string, unknown>>, length: numbe
 
 /** The alternative with a list, else the first one with a type. */
 function choose(schema: unknown): Readonly<Record<string, unknown>> {
-  const alternatives = listAlternatives(schema)
-  const rich = alternatives.find(each => each['items'] !== undefined || isObject(each['properties']))
+  const alternatives = listSchemaAlternatives(schema)
+  const rich = alternatives.find(each => each['items'] !== undefined || isObjectOrArray(each['properties']))
   return rich ?? alternatives.find(({ type }) => type !== undefined) ?? {}
 }
 
@@ -31,7 +31,7 @@ function countValues(schema: unknown, length: number): number {
   const chosen = choose(schema)
   if (chosen['items'] !== undefined)
     return 1 + lengthOf(chosen, length) * countValues(chosen['items'], length)
-  const members = isObject(chosen['properties']) ? Object.values(chosen['properties']) : []
+  const members = isObjectOrArray(chosen['properties']) ? Object.values(chosen['properties']) : []
   return members.reduce<number>((sum, member) => sum + countValues(member, length), 1)
 }
 
@@ -39,7 +39,7 @@ function sample(schema: unknown, length: number, index: number): unknown {
   const chosen = choose(schema)
   if (chosen['items'] !== undefined)
     return Array.from({ length: lengthOf(chosen, length) }, (_, at) => sample(chosen['items'], length, at))
-  if (isObject(chosen['properties']))
+  if (isObjectOrArray(chosen['properties']))
     return Object.fromEntries(
       Object.entries(chosen['properties']).map(([name, member]) => [name, sample(member, length, index)])
     )

@@ -3,13 +3,13 @@ import { isAbsolute } from 'node:path'
 import * as v from 'valibot'
 
 import { readVariableFiles, secretNames } from '../scripts/variable-files.mjs'
-import { dialects } from './model/station/dialect.ts'
-import { isNetwork, parseUrl } from './platform/outbound/networks.ts'
+import { dialectNames } from './model/station/dialect.ts'
+import { isAddressOrNetwork, parseUrl } from './platform/outbound/networks.ts'
 import { parseProxyUrl, readProxyVariable } from './platform/outbound/proxy.ts'
 import { OperatorError } from './platform/runtime/operator-error.ts'
 import { isCronExpression } from './platform/runtime/repeat.ts'
 import { findDatabaseUrlProblem } from './stores/db/connections/database-url.ts'
-import { findRedisUrlProblem, withCaFile } from './stores/redis/redis-url.ts'
+import { findRedisUrlProblem, addRedisCaFile } from './stores/redis/redis-url.ts'
 import { secretsKeyPattern } from './stores/secrets/secrets-key.ts'
 import { isSigningSecret } from './webhooks/types/signature.ts'
 
@@ -115,7 +115,7 @@ const mailAddress = v.pipe(v.string(), v.email('is not a mail address'))
 
 const networks = v.pipe(
   list,
-  v.check(texts => texts.every(isNetwork), 'contains something that is not an address or network')
+  v.check(texts => texts.every(isAddressOrNetwork), 'contains something that is not an address or network')
 )
 
 const schema = v.object({
@@ -131,7 +131,7 @@ const schema = v.object({
   SERVER_PROCESSES: v.optional(numberWithin(1, 64), '1'),
   MEDIA_DIR: v.optional(nonEmpty),
   DEMO: v.optional(onOrOff, 'on'),
-  API_DIALECT: v.optional(v.picklist(dialects, 'is neither documented nor azuracast'), 'documented'),
+  API_DIALECT: v.optional(v.picklist(dialectNames, 'is neither documented nor azuracast'), 'documented'),
   CORS_ALLOWED_ORIGINS: v.optional(origins, '*'),
   LIVE_MAX_CONNECTIONS: v.optional(numberWithin(1, 999_999), '50000'),
   LIVE_MAX_CONNECTIONS_PER_ADDRESS: v.optional(numberWithin(1, 999_999), '1000'),
@@ -214,14 +214,14 @@ const schema = v.object({
 export type Config = Readonly<Omit<v.InferOutput<typeof schema>, 'BASE_URL'> & { BASE_URL: string }>
 
 /** The variables that other processes of the installation may know, so that they check what this process uses. */
-export function shownSettings(config: Config) {
+export function pickRegisteredSettings(config: Config) {
   const { BASE_URL, HOST, PORT, METRICS_HOST, METRICS_PORT, TRUSTED_PROXIES } = config
   const metrics = METRICS_PORT === undefined ? {} : { METRICS_HOST, METRICS_PORT }
   return { BASE_URL, HOST, PORT, TRUSTED_PROXIES, ...metrics }
 }
 
 /** Names of all variables. */
-export const variableNames = Object.keys(schema.entries)
+export const configVariableNames = Object.keys(schema.entries)
 
 /**
  * Parses the configuration of an environment. An empty variable counts as unset; a secret may be in the file that
@@ -231,7 +231,7 @@ export const variableNames = Object.keys(schema.entries)
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const files = readVariableFiles(env)
   const given = Object.fromEntries(
-    variableNames.map(name => [
+    configVariableNames.map(name => [
       name,
       (name.endsWith('_PROXY') ? readProxyVariable(env, name) : env[name]) || files.values[name] || undefined
     ])
@@ -260,7 +260,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
 /** Returns REDIS_URL with the certificate authority of REDIS_CA_FILE. */
 function addCaFile({ REDIS_URL: url, REDIS_CA_FILE: caFile }: v.InferOutput<typeof schema>) {
   if (url === undefined || caFile === undefined) return url
-  const withFile = withCaFile(url, caFile)
+  const withFile = addRedisCaFile(url, caFile)
   if (withFile === null)
     throw new OperatorError('invalid configuration: REDIS_CA_FILE needs a REDIS_URL that begins with rediss:')
   return withFile
@@ -268,6 +268,6 @@ function addCaFile({ REDIS_URL: url, REDIS_CA_FILE: caFile }: v.InferOutput<type
 
 /** Only secrets are read from files: some other variables are also read by scripts, and in other ways. */
 const findFilesOfOthers = (env: Record<string, string | undefined>): string[] =>
-  variableNames
+  configVariableNames
     .filter(name => env[`${name}_FILE`] && !secretNames.includes(name))
     .map(name => `${name}_FILE is not supported: set ${name}`)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 
 import { registerProgram } from '../scripts/running-programs.mjs'
-import { adminKeyFile, ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
-import { checkMediaDir, prepareDemo } from './commands/demo/demo.ts'
-import { importFolder } from './commands/import/import-folder.ts'
+import { adminKeyPath, ensureAdminKey, reportNewAdminKey } from './api/auth/admin-key.ts'
+import { assertMediaDir, prepareDemo } from './commands/demo/demo.ts'
+import { importMediaDir } from './commands/import/import-folder.ts'
 import { type Config, parseConfig } from './config.ts'
 import { warnOfMistypedVariables } from './mistyped-variables.ts'
 import { openChildMetrics } from './platform/metrics/child-metrics.ts'
@@ -12,24 +12,24 @@ import { superviseChild } from './platform/process/children.ts'
 import { assertPortIsFree } from './platform/process/ports.ts'
 import { fullVersion } from './platform/process/program-files.ts'
 import { runService } from './platform/process/service.ts'
-import { supervise } from './platform/process/supervise.ts'
+import { superviseProgram } from './platform/process/supervise.ts'
 import type { Logger } from './platform/runtime/log.ts'
-import { checkPostgres, postgresPlace } from './stores/db/connections/check-postgres.ts'
+import { assertPostgresUsable, postgresUrlSource } from './stores/db/connections/check-postgres.ts'
 import { migrateDatabase } from './stores/db/migrate.ts'
 import { openSql } from './stores/db/sql.ts'
-import { writeServices, lockDataDir } from './stores/embedded/data-dir.ts'
-import type { EmbeddedService, ServiceOptions } from './stores/embedded/embedded-service.ts'
+import { writeRunningServices, lockDataDir } from './stores/embedded/data-dir.ts'
+import type { EmbeddedService, EmbeddedServiceOptions } from './stores/embedded/embedded-service.ts'
 import { summarizeOutput } from './stores/embedded/guarded-process.ts'
 import { startPostgres } from './stores/embedded/postgres.ts'
 import { startRedis } from './stores/embedded/redis.ts'
-import { checkRedis } from './stores/redis/check-redis.ts'
+import { resolveRedisPlace } from './stores/redis/check-redis.ts'
 import { openDatabaseSecrets } from './stores/secrets/secrets-key.ts'
 
 const childStopMs = 2_500
 
 await runService('cuewire', parseConfig, async ({ config, log, opened, signal }) => {
   warnOfMistypedVariables(log)
-  if (config.MEDIA_DIR) await checkMediaDir(config.MEDIA_DIR)
+  if (config.MEDIA_DIR) await assertMediaDir(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
   await assertPortIsFree(config.HOST, config.PORT, { timeoutMs: 2_000 })
@@ -38,11 +38,11 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   const openStore = async (
     name: string,
     configured: string | undefined,
-    start: (options: ServiceOptions) => Promise<EmbeddedService>
+    start: (options: EmbeddedServiceOptions) => Promise<EmbeddedService>
   ) => {
     if (configured !== undefined) return configured
     signal.throwIfAborted()
-    const service = await supervise<EmbeddedService>(
+    const service = await superviseProgram<EmbeddedService>(
       (startSignal, first) => start({ port: first?.port, signal: startSignal }),
       {
         firstMs: 0,
@@ -69,8 +69,8 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   // gets closed.
   await Promise.allSettled(stores)
   const [databaseUrl, redisUrl] = await Promise.all(stores)
-  await writeServices(config.DATA_DIR, { databaseUrl, redisUrl })
-  await checkRedis(redisUrl, { isEmbedded: config.REDIS_URL === undefined })
+  await writeRunningServices(config.DATA_DIR, { databaseUrl, redisUrl })
+  await resolveRedisPlace(redisUrl, { isEmbedded: config.REDIS_URL === undefined })
   const { newKey, mediaStationId } = await prepareDatabase(config, databaseUrl, log)
 
   signal.throwIfAborted()
@@ -102,7 +102,7 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   opened.defer('entry for other commands', await registerProgram(address))
   announceStart(config, log, newKey)
   if (config.MEDIA_DIR && mediaStationId !== null) {
-    const importing = importFolder(
+    const importing = importMediaDir(
       databaseUrl,
       mediaStationId,
       { ...config, MEDIA_DIR: config.MEDIA_DIR, DATA_DIR: lock.folder },
@@ -116,7 +116,7 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
 async function prepareDatabase(config: Config, databaseUrl: string, log: Logger) {
   const sql = openSql(databaseUrl, { max: 2, name: 'start' })
   try {
-    await checkPostgres(databaseUrl, postgresPlace(config))
+    await assertPostgresUsable(databaseUrl, postgresUrlSource(config))
     const migrated = await migrateDatabase(databaseUrl)
     if (migrated.length > 0) log.debug({ migrated }, 'schema is up to date')
     // Before the workers start songs: with another key, the servers would not start.
@@ -131,13 +131,13 @@ async function prepareDatabase(config: Config, databaseUrl: string, log: Logger)
 function announceStart(config: Config, log: Logger, newKey: string | null): void {
   const { BASE_URL: base } = config
   if (!process.stdout.isTTY) {
-    if (newKey) reportNewKey(newKey, config, log)
+    if (newKey) reportNewAdminKey(newKey, config, log)
     log.info({ version: fullVersion, baseUrl: base }, 'cuewire is on air')
     return
   }
   const key = newKey
-    ? `${newKey}   (created now, stored in ${adminKeyFile(config)})`
-    : `see ADMIN_API_KEY or ${adminKeyFile(config)}`
+    ? `${newKey}   (created now, stored in ${adminKeyPath(config)})`
+    : `see ADMIN_API_KEY or ${adminKeyPath(config)}`
   process.stdout.write(`
 Cuewire is on air.
 

@@ -1,5 +1,5 @@
 import { secretNames } from '../scripts/variable-files.mjs'
-import { variableNames } from './config.ts'
+import { configVariableNames } from './config.ts'
 import { isSupervised } from './platform/process/children.ts'
 import type { Logger } from './platform/runtime/log.ts'
 
@@ -11,7 +11,7 @@ const maxMistakes = 3
 const minLength = 6
 const maxNameLength = 64
 
-const ownNames = [...variableNames, ...secretNames.map(name => `${name}_FILE`)]
+const ownNames = [...configVariableNames, ...secretNames.map(name => `${name}_FILE`)]
 
 /** A variable that is not set, and the one of the environment that was probably meant by it. */
 export interface MistypedVariable {

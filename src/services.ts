@@ -1,14 +1,14 @@
 import { Cluster, type Redis } from 'ioredis'
 
-import { type Config, shownSettings } from './config.ts'
+import { type Config, pickRegisteredSettings } from './config.ts'
 import { openIdentityCache } from './engine/listeners/identity-cache.ts'
-import { openLibraryCache } from './engine/queue/libraries.ts'
+import { openLibraryCache } from './engine/queue/library-cache.ts'
 import { publishStation } from './engine/repair-states.ts'
-import type { PlayoutServices } from './engine/services.ts'
+import type { EngineServices } from './engine/services.ts'
 import { startStationAlerts } from './engine/station-alerts.ts'
 import type { StationState } from './model/station/state.ts'
 import { openStationFaults } from './platform/isolation/station-faults.ts'
-import { addPool } from './platform/metrics/postgres.ts'
+import { addPoolMetrics } from './platform/metrics/postgres.ts'
 import { openReleasers } from './platform/process/service.ts'
 import { openCoalescer } from './platform/runtime/coalesce.ts'
 import { withDeadline } from './platform/runtime/deadline.ts'
@@ -17,12 +17,12 @@ import { OperatorError } from './platform/runtime/operator-error.ts'
 import type { Outages } from './platform/runtime/outages.ts'
 import { openSlowLog } from './platform/runtime/slow-log.ts'
 import { describeError } from './platform/runtime/store-errors.ts'
-import { checkPostgres } from './stores/db/connections/check-postgres.ts'
+import { assertPostgresUsable } from './stores/db/connections/check-postgres.ts'
 import {
   aliveSeconds,
   findConnectionShortage,
   findPoolerShortage,
-  pools
+  poolSizes
 } from './stores/db/connections/connection-budget.ts'
 import { openQueryObserver } from './stores/db/connections/query-observer.ts'
 import { migrateDatabase } from './stores/db/migrate.ts'
@@ -30,14 +30,14 @@ import { registerProcess } from './stores/db/processes.ts'
 import { openSql, type Sql } from './stores/db/sql.ts'
 import { enqueueDeliveries, openDeliverQueue } from './stores/jobs/queues.ts'
 import { openScheduledPlays } from './stores/jobs/scheduled-plays.ts'
-import { checkRedis } from './stores/redis/check-redis.ts'
-import { openJobConnection, openRedis, type RedisClient } from './stores/redis/connection.ts'
-import { measureCommands } from './stores/redis/measure-commands.ts'
+import { resolveRedisPlace } from './stores/redis/check-redis.ts'
+import { openJobRedis, openRedis, type RedisClient } from './stores/redis/connection.ts'
+import { measureRedisCommands } from './stores/redis/measure-commands.ts'
 import { probeWrites } from './stores/redis/shard-commands.ts'
-import { ownSchema, readableSchemas } from './stores/redis/state-schema.ts'
-import { watchWrites } from './stores/redis/write-health.ts'
+import { ownStateSchema, readableStateSchemas } from './stores/redis/state-schema.ts'
+import { watchWriteHealth } from './stores/redis/write-health.ts'
 import { openOutbox } from './webhooks/outbox.ts'
-import { triggersFor } from './webhooks/types/hook-types.ts'
+import { filterHookTriggers } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
 
@@ -48,7 +48,7 @@ const connectMs = 10_000
 export async function openServices(
   config: Config,
   { log, outages }: { readonly log: Logger; readonly outages: Outages },
-  name: keyof typeof pools
+  name: keyof typeof poolSizes
 ) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: set the URL of a Postgres 14 or newer')
@@ -59,22 +59,22 @@ export async function openServices(
   const isObserved = isMeasured || config.SLOW_LOG_MS > 0
   const onQuery = isObserved ? openQueryObserver(slowLog, isMeasured) : undefined
   try {
-    const sql = openSql(databaseUrl, { max: pools[name].main, name, onQuery })
+    const sql = openSql(databaseUrl, { max: poolSizes[name].main, name, onQuery })
     opened.defer('postgres', () => sql.end({ timeout: 1 }))
-    addPool(name, () => sql.use())
-    await checkPostgres(databaseUrl)
+    addPoolMetrics(name, () => sql.use())
+    await assertPostgresUsable(databaseUrl)
     // While this process has no other connection.
     const poolerShortage = await findPoolerShortage(databaseUrl, name)
     if (poolerShortage !== null)
       log.warn({ reason: poolerShortage }, 'the pooler has too few connections; raise its default_pool_size')
-    const redisPlace = await checkRedis(redisUrl)
+    const redisPlace = await resolveRedisPlace(redisUrl)
     const redis = openRedis(redisPlace, name)
     opened.defer('redis', () => redis.disconnect())
     redis.on('error', error => outages.begin('redis', error))
     if (redis instanceof Cluster) logNodeOutages(redis, log)
-    if (isMeasured) measureCommands(redis)
+    if (isMeasured) measureRedisCommands(redis)
     await connect(redis)
-    const writes = watchWrites(redis, { log, outages })
+    const writes = watchWriteHealth(redis, { log, outages })
     opened.defer('checks of redis', () => writes.stop())
     opened.defer(
       'probe of postgres',
@@ -85,7 +85,7 @@ export async function openServices(
       outages.watch('redis', () => probeWrites(redis))
     )
     await warnOfEviction(redis, log)
-    const producer = openJobConnection(redisPlace, `${name}-jobs`)
+    const producer = openJobRedis(redisPlace, `${name}-jobs`)
     opened.defer('job connection', () => producer.disconnect())
     producer.on('error', () => {})
     await connect(producer)
@@ -95,7 +95,12 @@ export async function openServices(
     await migrateDatabase(databaseUrl)
     const processes = await registerProcess(
       sql,
-      { kind: name, readableSchemas, ownSchema, settings: shownSettings(config) },
+      {
+        kind: name,
+        readableSchemas: readableStateSchemas,
+        ownSchema: ownStateSchema,
+        settings: pickRegisteredSettings(config)
+      },
       log
     )
     opened.defer('registration', () => processes.stop())
@@ -106,7 +111,7 @@ export async function openServices(
     const alerts = startStationAlerts(sql, { lasting }, log)
     opened.defer('station alerts', () => alerts.stop())
     const publications = openCoalescer<number, StationState | null>()
-    const services: PlayoutServices = {
+    const services: EngineServices = {
       sql,
       redis,
       scheduledPlays: openScheduledPlays(redis),
@@ -117,7 +122,7 @@ export async function openServices(
       identities: openIdentityCache(),
       publishNewest: stationId => publications.run(stationId, () => publishStation(services, stationId)),
       allStations: openCoalescer(),
-      outbox: openOutbox(triggersFor),
+      outbox: openOutbox(filterHookTriggers),
       stationFaults,
       log
     }

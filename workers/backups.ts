@@ -1,8 +1,8 @@
 import type { Config } from '../src/config.ts'
 import { findBackupStorageProblem } from '../src/library/storage/backup-storage.ts'
-import { backupAge } from '../src/platform/metrics/alerts.ts'
+import { backupAgeMetric } from '../src/platform/metrics/alerts.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
-import { openCronTimes, repeat } from '../src/platform/runtime/repeat.ts'
+import { openCronTimes, repeatWork } from '../src/platform/runtime/repeat.ts'
 import { readBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
 import { runScheduledBackup, type ScheduledBackupDeps } from '../src/upkeep/archives/scheduled-backup.ts'
 
@@ -16,7 +16,7 @@ const missingMs = 60_000
 /**
  * Starts scheduled backups, and warns if they cannot be written. All processes run it; one of them writes each backup.
  */
-export function startBackups({ log, ...deps }: Deps, expression: string) {
+export function startBackupWorker({ log, ...deps }: Deps, expression: string) {
   let isStopping = false
   const check = async () => {
     const reason = await findBackupStorageProblem(deps.sql, deps.config)
@@ -37,14 +37,14 @@ export function startBackups({ log, ...deps }: Deps, expression: string) {
       if (!signal.aborted) log.error({ err: error }, 'the scheduled backup failed')
     }
   }
-  const backups = repeat(run, { at: expression, jitterMs: 0, log, failure: 'backups failed' })
+  const backups = repeatWork(run, { at: expression, jitterMs: 0, log, failure: 'backups failed' })
   const schedule = { expression, nextTimes: openCronTimes(expression) }
-  const missing = repeat(() => updateMissingBackupAlert(deps.sql, schedule), {
+  const missing = repeatWork(() => updateMissingBackupAlert(deps.sql, schedule), {
     pauseMs: missingMs,
     log,
     failure: 'looking for missing backups failed'
   })
-  backupAge.read = async () => {
+  backupAgeMetric.read = async () => {
     const ageMs = await readBackupAgeMs(deps.sql)
     return ageMs === null ? [] : [[{}, ageMs / 1_000]]
   }

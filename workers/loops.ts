@@ -1,31 +1,31 @@
 import { openStateComparison } from '../src/engine/compare-states.ts'
 import { refillQueues } from '../src/engine/queue/refill-queues.ts'
-import { openStationRotation } from '../src/engine/station-rotation.ts'
+import { openStationRoundRobin } from '../src/engine/station-round-robin.ts'
 import { sweep } from '../src/engine/sweep.ts'
 import { createMusicBrainzSource } from '../src/library/covers/find-cover.ts'
 import { lookUpNextCover } from '../src/library/covers/look-up-next.ts'
-import { lastSweep, sweepAge } from '../src/platform/metrics/engine.ts'
+import { lastSweep, sweepAgeMetric } from '../src/platform/metrics/engine.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import { openHlsLog } from '../src/radio/hls/hls-log.ts'
 import { openPoller } from '../src/radio/polls/poller.ts'
 import { runUpgradeStep } from '../src/stores/db/upgrade-step.ts'
 import { upgradeSteps } from '../src/stores/db/upgrade-steps.ts'
-import type { LoopRun, TaskServices } from './task.ts'
+import type { TaskLoop, TaskServices } from './task.ts'
 
 /* Tasks of `tasks.ts` that keep something from run to run, or choose when the next one comes. */
 
 /** Sweeps, and measures how long ago the last sweep ended. */
-export function openSweep(services: TaskServices): LoopRun {
+export function openSweepLoop(services: TaskServices): TaskLoop {
   const comparison = openStateComparison(services)
-  const rotation = openStationRotation()
+  const rotation = openStationRoundRobin()
   const startedAtMs = performance.now()
-  sweepAge.read = () => (performance.now() - (lastSweep.endedAtMs ?? startedAtMs)) / 1_000
+  sweepAgeMetric.read = () => (performance.now() - (lastSweep.endedAtMs ?? startedAtMs)) / 1_000
   return signal => sweep(services, comparison, rotation, signal)
 }
 
 /** Refills queues, without a pause while there are more. */
-export function openRefills(services: TaskServices): LoopRun {
-  const rotation = openStationRotation()
+export function openRefillLoop(services: TaskServices): TaskLoop {
+  const rotation = openStationRoundRobin()
   return async signal => ((await refillQueues(services, rotation, signal)) ? 0 : undefined)
 }
 
@@ -33,7 +33,7 @@ export function openRefills(services: TaskServices): LoopRun {
 const betweenBatchesMs = 250
 
 /** Brings stored rows up to date, in batches. */
-export function openUpgradeSteps({ sql, log }: TaskServices): LoopRun {
+export function openUpgradeLoop({ sql, log }: TaskServices): TaskLoop {
   return async () => {
     const step = await runUpgradeStep(sql, upgradeSteps)
     if (step?.rows === 0) log.info({ step: step.name }, 'upgrade step done')
@@ -42,7 +42,7 @@ export function openUpgradeSteps({ sql, log }: TaskServices): LoopRun {
 }
 
 /** Looks up covers of songs on air, if this is configured. */
-export function openCoverLookups(services: TaskServices): LoopRun | null {
+export function openCoverLookupLoop(services: TaskServices): TaskLoop | null {
   const { COVER_LOOKUP: lookup, BASE_URL: baseUrl } = services.config
   if (lookup !== 'musicbrainz') return null
   const source = createMusicBrainzSource(baseUrl)
@@ -52,7 +52,7 @@ export function openCoverLookups(services: TaskServices): LoopRun | null {
 const maxHlsPauseMs = 2_000
 
 /** Counts HLS listeners from an access log, if there is one. */
-export function openHlsCounting(services: TaskServices) {
+export function openHlsCountingLoop(services: TaskServices) {
   const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = services.config
   if (path === undefined) return null
   const segmentMs = segmentSeconds * 1_000
@@ -72,7 +72,7 @@ export function openHlsCounting(services: TaskServices) {
 const pollsFullMs = 20
 
 /** Polls streaming servers for listeners and titles. */
-export function openPolls(services: TaskServices) {
+export function openPollLoop(services: TaskServices) {
   let poller: ReturnType<typeof openPoller> | null = null
   return {
     run: async (signal: AbortSignal) => {

@@ -1,21 +1,21 @@
 import type { Config } from '../src/config.ts'
-import type { PlayoutServices } from '../src/engine/services.ts'
+import type { EngineServices } from '../src/engine/services.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
-import { repeat } from '../src/platform/runtime/repeat.ts'
+import { repeatWork } from '../src/platform/runtime/repeat.ts'
 import type { DescribeListener } from '../src/radio/listener-details.ts'
 import type { RetentionDays } from '../src/stores/db/retention.ts'
 import type { Sql } from '../src/stores/db/sql.ts'
 import type { Secrets } from '../src/stores/secrets/secrets.ts'
 
 /** What tasks work with. */
-export interface TaskServices extends PlayoutServices {
+export interface TaskServices extends EngineServices {
   readonly config: Config
   readonly secrets: Secrets
   readonly describeListener: DescribeListener
 }
 
 /** A row of the table of repairs in `docs/architecture.md`. */
-export interface Repair {
+export interface TaskRepair {
   /** What differs from what. */
   readonly when: string
   /** How long it may differ. */
@@ -24,10 +24,10 @@ export interface Repair {
 }
 
 /** Work that each workers process repeats, beside others: it is idempotent, or takes a lease. */
-export type Task = (Loop | TimedRun | Retention) & {
+export type WorkerTask = (Loop | TimedRun | Retention) & {
   readonly name: string
   /** Set if the task makes up for what was lost when a process or store failed. */
-  readonly repairs?: Repair
+  readonly repairs?: TaskRepair
 }
 
 /** Runs all the time. */
@@ -36,14 +36,14 @@ interface Loop {
   /** The log message of the first failure in a row, which ends with `; retrying`. */
   readonly failure: string
   /** Called once. Returns what each run does, and null if this process does not do it. */
-  readonly open: (services: TaskServices) => LoopRun | LoopWithEnd | null
+  readonly open: (services: TaskServices) => TaskLoop | LoopWithEnd | null
 }
 
 /** May return the milliseconds until the next run. */
-export type LoopRun = (signal: AbortSignal) => Promise<number | void>
+export type TaskLoop = (signal: AbortSignal) => Promise<number | void>
 
 interface LoopWithEnd {
-  readonly run: LoopRun
+  readonly run: TaskLoop
   /** Called once, after the last run. */
   readonly end: () => Promise<void>
 }
@@ -68,7 +68,7 @@ interface Retention extends Timed {
 }
 
 /** Starts tasks. Stopping them waits for the runs in flight. */
-export function startTasks(tasks: readonly Task[], services: TaskServices) {
+export function startWorkerTasks(tasks: readonly WorkerTask[], services: TaskServices) {
   const started = tasks.flatMap(task =>
     'at' in task ? startTimed(task, services) : startLoop(task, services)
   )
@@ -79,10 +79,10 @@ function startLoop({ open, pauseMs, failure }: Loop, services: TaskServices) {
   const opened = open(services)
   if (opened === null) return []
   const { run, end } = typeof opened === 'function' ? { run: opened, end: undefined } : opened
-  return [repeat(run, { pauseMs, log: services.log, failure, onStopped: end })]
+  return [repeatWork(run, { pauseMs, log: services.log, failure, onStopped: end })]
 }
 
-function startTimed(task: (TimedRun | Retention) & Task, services: TaskServices) {
+function startTimed(task: (TimedRun | Retention) & WorkerTask, services: TaskServices) {
   const { name, at, jitterMs = 60_000 } = task
   const { sql, config, log } = services
   const run = async () => {
@@ -90,5 +90,5 @@ function startTimed(task: (TimedRun | Retention) & Task, services: TaskServices)
     const records = await ('remove' in task ? task.remove(sql, nowMs, config) : task.run(services, nowMs))
     if (records) log.info({ records }, name)
   }
-  return [repeat(run, { at, jitterMs, log, failure: `${name} failed` })]
+  return [repeatWork(run, { at, jitterMs, log, failure: `${name} failed` })]
 }

@@ -2,16 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { flushCounts } from '../src/engine/listeners/flush-counts.ts'
-import { removeOldSalts } from '../src/engine/listeners/identities.ts'
+import { removeExpiredSalts } from '../src/engine/listeners/identities.ts'
 import { preloadLibraries } from '../src/engine/queue/preload-libraries.ts'
 import { refreshRemoteLists, removeUnusedRemoteMedia } from '../src/engine/queue/remote-lists.ts'
 import { expireRequests, removeRequestAddresses } from '../src/engine/queue/requests.ts'
 import { raiseSilenceAlerts } from '../src/engine/silence-alerts.ts'
 import { removeDeletedStations, removeOldTombstones } from '../src/engine/station-removal.ts'
-import { openStationRotation } from '../src/engine/station-rotation.ts'
-import { noteUnknownZones } from '../src/engine/unknown-zones.ts'
+import { openStationRoundRobin } from '../src/engine/station-round-robin.ts'
+import { recordUnknownZones } from '../src/engine/unknown-zones.ts'
 import { updateDiskAlerts } from '../src/library/storage/disk-alerts.ts'
-import { measureDue, updateFreeSpace } from '../src/library/storage/refresh.ts'
+import { measureDueLocations, updateFreeSpace } from '../src/library/storage/measure-locations.ts'
 import { sweepUploads } from '../src/library/uploads/sweep.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import { addMissingPollRows, deleteOrphanedPollAlerts } from '../src/radio/polls/poll-rows.ts'
@@ -30,23 +30,23 @@ import {
   removeOldPlays,
   removeOldQueueRows,
   removeOldRequests,
-  removeOldSessions,
-  removeUnusedArtwork
+  removeExpiredSessions,
+  removeUnusedCovers
 } from '../src/stores/db/retention.ts'
 import { updateCertificateAlert } from '../src/upkeep/alerts/certificate-alert.ts'
 import { removeOrphanDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
 import { raiseFailureAlerts } from '../src/webhooks/deliveries/failure-alerts.ts'
-import { openAlertMessages } from './alerts.ts'
+import { openAlertLoop } from './alerts.ts'
 import {
-  openCoverLookups,
-  openHlsCounting,
-  openPolls,
-  openRefills,
-  openSweep,
-  openUpgradeSteps
+  openCoverLookupLoop,
+  openHlsCountingLoop,
+  openPollLoop,
+  openRefillLoop,
+  openSweepLoop,
+  openUpgradeLoop
 } from './loops.ts'
-import type { Task } from './task.ts'
-import { openWaveforms } from './waveforms.ts'
+import type { WorkerTask } from './task.ts'
+import { openWaveformLoop } from './waveforms.ts'
 import { enqueueDueDeliveries } from './webhooks.ts'
 
 const second = 1_000
@@ -56,10 +56,10 @@ const minute = 60_000
 const measuredAtOnce = 4
 
 /** Chooses which silent stations a run checks, by what has changed since the one before. */
-const silenceRotation = openStationRotation()
+const silenceRotation = openStationRoundRobin()
 
 /** Everything that a workers process repeats. It ends songs and delivers to web hooks beside. */
-export const tasks: readonly Task[] = [
+export const workerTasks: readonly WorkerTask[] = [
   // The file says that the process works, whatever stations and stores do: a new process would not help them.
   {
     name: 'heartbeat',
@@ -76,7 +76,7 @@ export const tasks: readonly Task[] = [
     name: 'sweep',
     pauseMs: second,
     failure: 'sweep failed',
-    open: openSweep,
+    open: openSweepLoop,
     repairs: {
       when: 'the live state in Redis differs from the station in Postgres, or the current song from the one that is due',
       within: '1 second for stations that changed lately, 64 seconds for all',
@@ -98,7 +98,7 @@ export const tasks: readonly Task[] = [
     name: 'refills',
     pauseMs: second,
     failure: 'refilling queues failed',
-    open: openRefills,
+    open: openRefillLoop,
     repairs: {
       when: 'the queue of a station differs from its library, or a song started without a plan',
       within: '1 second',
@@ -131,7 +131,7 @@ export const tasks: readonly Task[] = [
     name: 'upgrade steps',
     pauseMs: minute,
     failure: 'an upgrade step failed',
-    open: openUpgradeSteps,
+    open: openUpgradeLoop,
     repairs: {
       when: 'stored rows differ from what this release would store, and no older one has run for five minutes',
       within: '60 seconds, then batch by batch',
@@ -182,22 +182,27 @@ export const tasks: readonly Task[] = [
     failure: 'loading libraries failed',
     open: services => signal => preloadLibraries(services, engineTimeMs(), signal)
   },
-  { name: 'polls', pauseMs: 250, failure: 'polling streaming servers failed', open: openPolls },
+  { name: 'polls', pauseMs: 250, failure: 'polling streaming servers failed', open: openPollLoop },
   // The pause of a run depends on the length of segments.
-  { name: 'HLS log', pauseMs: 2 * second, failure: 'counting HLS listeners failed', open: openHlsCounting },
-  { name: 'waveforms', pauseMs: second / 2, failure: 'making waveforms failed', open: openWaveforms },
+  {
+    name: 'HLS log',
+    pauseMs: 2 * second,
+    failure: 'counting HLS listeners failed',
+    open: openHlsCountingLoop
+  },
+  { name: 'waveforms', pauseMs: second / 2, failure: 'making waveforms failed', open: openWaveformLoop },
   {
     name: 'remote lists',
     pauseMs: 3 * second,
     failure: 'fetching remote playlists failed',
     open: services => async signal => void (await refreshRemoteLists(services, engineTimeMs(), signal))
   },
-  { name: 'cover lookups', pauseMs: second, failure: 'looking up covers failed', open: openCoverLookups },
+  { name: 'cover lookups', pauseMs: second, failure: 'looking up covers failed', open: openCoverLookupLoop },
   {
     name: 'storage',
     pauseMs: second,
     failure: 'measuring storage failed',
-    open: services => signal => measureDue(services, measuredAtOnce, signal)
+    open: services => signal => measureDueLocations(services, measuredAtOnce, signal)
   },
   {
     name: 'free space',
@@ -207,7 +212,7 @@ export const tasks: readonly Task[] = [
   },
 
   // Alerts
-  { name: 'alerts', pauseMs: 10 * second, failure: 'sending alerts failed', open: openAlertMessages },
+  { name: 'alerts', pauseMs: 10 * second, failure: 'sending alerts failed', open: openAlertLoop },
   {
     name: 'certificate',
     pauseMs: 60 * minute,
@@ -242,7 +247,7 @@ export const tasks: readonly Task[] = [
     name: 'unknown time zones',
     at: '*/10 * * * * *',
     jitterMs: second,
-    run: noteUnknownZones
+    run: recordUnknownZones
   },
 
   // What gets old
@@ -259,7 +264,7 @@ export const tasks: readonly Task[] = [
     remove: removeRequestAddresses
   },
   { name: 'playout command retention', at: '* * * * *', jitterMs: 20 * second, remove: removeOldCommands },
-  { name: 'listener salt retention', at: '3 * * * *', remove: removeOldSalts },
+  { name: 'listener salt retention', at: '3 * * * *', remove: removeExpiredSalts },
   { name: 'cover lookup retention', at: '7 * * * *', remove: removeOldCoverLookups },
   { name: 'listener series retention', at: '11 * * * *', remove: removeOldListenerMinutes },
   { name: 'broadcast retention', at: '13 * * * *', remove: removeOldBroadcasts },
@@ -269,7 +274,7 @@ export const tasks: readonly Task[] = [
   { name: 'audit retention', at: '29 * * * *', remove: removeOldAudit },
   { name: 'request retention', at: '37 * * * *', remove: removeOldRequests },
   { name: 'rows of removed remote playlists', at: '41 * * * *', remove: removeUnusedRemoteMedia },
-  { name: 'session retention', at: '43 * * * *', remove: removeOldSessions },
+  { name: 'session retention', at: '43 * * * *', remove: removeExpiredSessions },
   { name: 'rows of removed polls', at: '43 * * * *', remove: deleteOrphanedPollAlerts },
   { name: 'invitation retention', at: '47 * * * *', remove: removeOldInvitations },
   { name: 'play reason retention', at: '47 * * * *', remove: removeOldPlayReasons },
@@ -280,6 +285,6 @@ export const tasks: readonly Task[] = [
   },
   { name: 'web hook retention', at: '53 * * * *', remove: removeOldDeliveries },
   { name: 'rows of stopped processes', at: '53 * * * *', remove: removeOldProcesses },
-  { name: 'unused artwork', at: '31 3 * * *', remove: removeUnusedArtwork },
+  { name: 'unused artwork', at: '31 3 * * *', remove: removeUnusedCovers },
   { name: 'listener session retention', at: '33 4 * * *', remove: removeOldListenerSessions }
 ]

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
 import { makeWaveform, type WaveformResult, waveformTimeoutMs } from '../src/library/media/make-waveform.ts'
-import { StorageFault } from '../src/library/storage/fault.ts'
 import type { FileStore } from '../src/library/storage/file-store.ts'
-import { findMediaFolder, locateSong, resolveMediaFolder } from '../src/library/storage/media-folder.ts'
+import {
+  findMediaFolder,
+  locateSong,
+  resolveAllowedMediaFolder
+} from '../src/library/storage/media-folder.ts'
+import { StorageFault } from '../src/library/storage/storage-fault.ts'
 import { openMediaStore } from '../src/library/uploads/media-store.ts'
 import { withAbortTimeout, withDeadline } from '../src/platform/runtime/deadline.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
@@ -15,7 +19,7 @@ import {
   dequeueWaveformRequest,
   type WaveformRequest
 } from '../src/stores/db/library/waveforms.ts'
-import type { LoopRun, TaskServices } from './task.ts'
+import type { TaskLoop, TaskServices } from './task.ts'
 
 type WaveformServices = Pick<TaskServices, 'sql' | 'config' | 'secrets'>
 
@@ -30,7 +34,7 @@ const pieceBytes = 1024 * 1024
 const maxAttempts = 3
 
 /** Makes requested waveforms, one at a time, without a pause while there are more. */
-export function openWaveforms(services: WaveformServices): LoopRun {
+export function openWaveformLoop(services: WaveformServices): TaskLoop {
   return async signal => {
     const request = await dequeueWaveformRequest(services.sql, engineTimeMs(), leaseMs)
     if (request === null) return undefined
@@ -69,7 +73,7 @@ async function make(
   if (folder === null && !isAbsolute(path)) return makeOfRemote(services, stationId, path, signal)
   const located = await withDeadline(locateTimeoutMs, 'locating a song', async () => ({
     path: await locateSong(path, folder, config),
-    root: isAbsolute(path) ? dirname(path) : folder && (await resolveMediaFolder(folder, config))
+    root: isAbsolute(path) ? dirname(path) : folder && (await resolveAllowedMediaFolder(folder, config))
   }))
   if (located.path === null || located.root === null) return { failure: 'it is outside the media folder' }
   return makeWaveform({ path: located.path, realRoots: [located.root] }, signal)

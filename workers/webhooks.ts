@@ -4,19 +4,19 @@ import { type Job, Worker } from 'bullmq'
 import * as v from 'valibot'
 
 import type { Config } from '../src/config.ts'
-import type { PlayoutServices } from '../src/engine/services.ts'
+import type { EngineServices } from '../src/engine/services.ts'
 import { writeStatusEvents } from '../src/engine/status-events.ts'
-import { openRenderer } from '../src/model/station/renderer.ts'
+import { openStationRenderer } from '../src/model/station/renderer.ts'
 import { engineTimeMs } from '../src/platform/runtime/engine-time.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
-import { repeat } from '../src/platform/runtime/repeat.ts'
-import { deliverJobSchema, scheduleDeliveries, scheduleDue } from '../src/stores/jobs/queues.ts'
-import { openBlocking } from '../src/stores/redis/connection.ts'
+import { repeatWork } from '../src/platform/runtime/repeat.ts'
+import { deliverJobSchema, scheduleDeliveries, scheduleDueDeliveries } from '../src/stores/jobs/queues.ts'
+import { openBlockingRedis } from '../src/stores/redis/connection.ts'
 import { deliverQueue } from '../src/stores/redis/keys.ts'
-import type { RedisPlace } from '../src/stores/redis/place.ts'
+import type { RedisPlace } from '../src/stores/redis/redis-place.ts'
 import type { Secrets } from '../src/stores/secrets/secrets.ts'
 import { deliverDue, type DeliveryDeps, openHostLimits } from '../src/webhooks/deliveries/deliver.ts'
-import { readDueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
+import { readDueHooks, extendHookLeases, pullBackHookTimes } from '../src/webhooks/deliveries/leases.ts'
 import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
 
 /** Web hooks delivered to at once; most deliveries wait for the receiver. */
@@ -27,17 +27,17 @@ const maxDueHooks = 2_000
 const graceMs = 2_500
 
 /** Writes the events of stations that went on or off the air, and enqueues due deliveries without a job. */
-export async function enqueueDueDeliveries(services: PlayoutServices): Promise<void> {
+export async function enqueueDueDeliveries(services: EngineServices): Promise<void> {
   const { sql, deliveries } = services
   const nowMs = engineTimeMs()
   await writeStatusEvents(services, nowMs)
-  await pullHooksBack(sql, nowMs)
-  await scheduleDue(deliveries, await readDueHooks(sql, nowMs, maxDueHooks))
+  await pullBackHookTimes(sql, nowMs)
+  await scheduleDueDeliveries(deliveries, await readDueHooks(sql, nowMs, maxDueHooks))
 }
 
 /** Delivers to web hooks: at once what this process has committed, by jobs what others have. */
-export function startWebhooks(
-  services: PlayoutServices,
+export function startWebhookWorker(
+  services: EngineServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
 ) {
   const { sql, log, deliveries } = services
@@ -48,7 +48,7 @@ export function startWebhooks(
     log,
     stationFaults: services.stationFaults,
     secrets,
-    renderer: openRenderer(config.API_DIALECT, config.BASE_URL),
+    renderer: openStationRenderer(config.API_DIALECT, config.BASE_URL),
     ...openSendDeps(config),
     hosts: openHostLimits(),
     leases: new Map(),
@@ -67,9 +67,9 @@ export function startWebhooks(
   worker.on('failed', (job, error) => onFailed(error, job?.id))
   const inFlight = new Set<Promise<void>>()
 
-  const leases = repeat(
+  const leases = repeatWork(
     async () => {
-      if (parts.leases.size > 0) await extendLeases(sql, parts.leases, engineTimeMs())
+      if (parts.leases.size > 0) await extendHookLeases(sql, parts.leases, engineTimeMs())
     },
     { pauseMs: extendLeasesMs, log, failure: 'extending leases of web hooks failed' }
   )
@@ -85,7 +85,7 @@ export function startWebhooks(
   }
 
   return {
-    /** As in `PlayoutServices`, but delivers in this process, without a job, where it can. */
+    /** As in `EngineServices`, but delivers in this process, without a job, where it can. */
     dispatchDeliveries: (webhookIds: readonly number[]) =>
       services.dispatchDeliveries(webhookIds.filter(webhookId => !deliverNow(webhookId))),
     stop: async () => {
@@ -104,7 +104,7 @@ function openDeliverWorker(
   log: Logger,
   deliver: (webhookId: number) => Promise<void>
 ) {
-  const connection = openBlocking(redisPlace)
+  const connection = openBlockingRedis(redisPlace)
   // Outages are reported by the main connection of the process.
   connection.on('error', () => {})
   const process = async ({ data }: Job) => deliver(v.parse(deliverJobSchema, data).webhookId)

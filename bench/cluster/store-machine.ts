@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
-import { startGuarded } from '../../src/stores/embedded/guarded-process.ts'
+import { findOrDownloadRedis } from '../../src/stores/embedded/find-redis.ts'
+import { startGuardedProcess } from '../../src/stores/embedded/guarded-process.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { latencyMs, postgresPort, redisPassword, redisPort } from './ports.ts'
 
@@ -18,7 +18,7 @@ if (kind === 'postgres') {
   await relay(postgresPort)
   console.log(new URL(url).password)
 } else {
-  const { command } = await obtainRedis(folder)
+  const { command } = await findOrDownloadRedis(folder)
   const data = join(folder, address)
   await mkdir(data, { recursive: true })
   const settings = {
@@ -35,7 +35,7 @@ if (kind === 'postgres') {
     'cluster-announce-ip': address,
     'cluster-require-full-coverage': 'no'
   }
-  await startGuarded(
+  await startGuardedProcess(
     [...command, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])],
     {
       stopSignal: 'TERM',

@@ -4,10 +4,10 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 
 import { openFeed } from '../../src/live/feed/feed.ts'
-import { openRenderers } from '../../src/model/station/renderer.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
-import { openRedis, openSubscriber } from '../../src/stores/redis/connection.ts'
-import { watchWrites } from '../../src/stores/redis/write-health.ts'
+import { openStationRenderers } from '../../src/model/station/renderer.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
+import { openRedis, openRedisSubscriber } from '../../src/stores/redis/connection.ts'
+import { watchWriteHealth } from '../../src/stores/redis/write-health.ts'
 
 /** What the process of a feed can be asked. */
 export type FollowerCommand = 'start' | 'begin' | 'usage' | 'list'
@@ -23,20 +23,20 @@ export interface FollowerReport {
   readonly listBytes: number
 }
 
-const place = await checkRedis(process.argv[2] ?? '')
+const place = await resolveRedisPlace(process.argv[2] ?? '')
 const redis = openRedis(place, 'bench')
-const subscriber = openSubscriber(place, 'bench-changes')
+const subscriber = openRedisSubscriber(place, 'bench-changes')
 await Promise.all([redis, subscriber].map(async client => client.connect()))
 
 const log = pino({ level: 'warn' })
-const writes = watchWrites(redis, { log, outages: { begin: () => {} } })
+const writes = watchWriteHealth(redis, { log, outages: { begin: () => {} } })
 
 const openFollower = async () =>
   openFeed({
     redis,
     subscriber,
     writes,
-    renderers: openRenderers('documented', 'https://radio.example.com'),
+    renderers: openStationRenderers('documented', 'https://radio.example.com'),
     log,
     renew: () => Promise.resolve(),
     readIdentities: async () => new Map()

@@ -1,4 +1,4 @@
-import type { CountsBasis, Play, Song, StationState } from '../../src/model/station/state.ts'
+import type { FlushedCounts, ShownPlay, ShownSong, StationState } from '../../src/model/station/state.ts'
 
 /** A state of about 3.4 KB as JSON: a station on air with five former plays. */
 export function exampleState(stationId: number): StationState {
@@ -56,13 +56,13 @@ export function exampleCounts({
   stationId,
   listeners: { total, unique },
   current
-}: StationState): CountsBasis {
+}: StationState): FlushedCounts {
   const play = current && { id: current.shId, start: total, gained: 0, lost: 0, peak: total, unique }
   const sources = { [`mount:${stationId}`]: { total, unique, path: '/radio.mp3', isShown: true } }
   return { total, unique, hasHooks: false, sources, play }
 }
 
-function examplePlay(stationId: number, before: number, nowMs: number): Play {
+function examplePlay(stationId: number, before: number, nowMs: number): ShownPlay {
   return {
     shId: stationId * 10 - before,
     startedAtMs: nowMs - before * 215_000,
@@ -74,7 +74,7 @@ function examplePlay(stationId: number, before: number, nowMs: number): Play {
   }
 }
 
-function exampleSong(number: number): Song {
+function exampleSong(number: number): ShownSong {
   return {
     id: number.toString(16).padStart(32, '0'),
     artist: `Artist number ${number}`,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { App } from '../../src/http/uws.ts'
+import { openUwsApp } from '../../src/http/uws.ts'
 
 /**
  * A minimal uWebSockets.js server: `uws-get.ts PORT FILE...`, where each file is a `ServedDocument`. The body
@@ -15,7 +15,7 @@ interface ServedDocument {
 }
 
 const [port = '0', ...files] = process.argv.slice(2)
-const app = App()
+const app = openUwsApp()
 for (const file of files) {
   const { path, name, lines, body }: ServedDocument = JSON.parse(readFileSync(file, 'utf8'))
   const bytes = Buffer.from(body)

@@ -1,4 +1,4 @@
-import { App } from '../../src/http/uws.ts'
+import { openUwsApp } from '../../src/http/uws.ts'
 
 /**
  * A minimal uWebSockets.js server: `uws-push.ts PORT`. Every socket subscribes to one topic; the body of each
@@ -6,7 +6,7 @@ import { App } from '../../src/http/uws.ts'
  */
 const topic = 'station'
 
-const app = App()
+const app = openUwsApp()
 app.ws('/socket', {
   idleTimeout: 28,
   maxBackpressure: 2 * 1024 * 1024,

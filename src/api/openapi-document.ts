@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto'
 
 import type { Reply } from '../http/route.ts'
-import type { CachedResponse } from '../model/station/document.ts'
+import type { CachedResponse } from '../model/station/cached-response.ts'
 import { keyVary } from '../model/station/public-headers.ts'
 import { openCache } from '../platform/runtime/cache.ts'
-import { renderJson } from './core/json-slices.ts'
+import { renderJsonInSlices } from './core/json-slices.ts'
 import { describeApi, documentedDialect } from './core/openapi.ts'
-import { type ApiRoute, apiRoute, type Handler, type Operation } from './core/route.ts'
-import type { DocumentDialect } from './core/schema-components.ts'
+import { type ApiRoute, apiRoute, type RouteHandler, type ApiOperation } from './core/route.ts'
+import type { OpenApiDialect } from './core/schema-components.ts'
 
 /** The routes of the OpenAPI document of these routes and of themselves, which describes the dialect of the caller. */
-export function documentRoutes(
+export function openApiDocumentRoutes(
   described: readonly ApiRoute[],
-  dialects: readonly DocumentDialect[]
+  dialects: readonly OpenApiDialect[]
 ): readonly ApiRoute[] {
   const rendered = openCache<string, CachedResponse>({ maxEntries: 1 + dialects.length })
 
   function documentRoute(
     path: string,
-    declared: Pick<Operation, 'id' | 'summary' | 'response' | 'contentTypes'>,
+    declared: Pick<ApiOperation, 'id' | 'summary' | 'response' | 'contentTypes'>,
     headers: Readonly<Record<string, string>>
   ): ApiRoute {
     const operation = { tag: 'Status', unchanged: 'The entity tag matches.', ...declared }
     const handleIn =
-      (dialect: DocumentDialect): Handler =>
+      (dialect: OpenApiDialect): RouteHandler =>
       async (_, { config }): Promise<Reply> => {
         const document = await rendered.load(dialect.name, async () => {
           const value = await describeApi([...described, ...routes], config.BASE_URL, dialect)
-          return toCachedResponse(await renderJson(value, 3))
+          return toCachedResponse(await renderJsonInSlices(value, 3))
         })
         return { document: () => document, headers: { ...headers, ...keyVary } }
       }

@@ -1,5 +1,5 @@
 import { auditLogRoute } from './admin/audit-log.ts'
-import { checksRoute } from './admin/checks.ts'
+import { installationChecksRoute } from './admin/checks.ts'
 import { customAssetRoutes } from './admin/custom-assets.ts'
 import { debugRoutes } from './admin/debug.ts'
 import { externalProgramRoutes } from './admin/external-programs.ts'
@@ -7,7 +7,7 @@ import { systemLogRoutes } from './admin/logs.ts'
 import { newsRoutes } from './admin/news.ts'
 import { notificationRoutes } from './admin/notifications.ts'
 import { prometheusRoute } from './admin/prometheus.ts'
-import { queuesRoute } from './admin/queues.ts'
+import { jobQueuesRoute } from './admin/queues.ts'
 import { serverStatsRoute } from './admin/server-stats.ts'
 import { serviceListRoute } from './admin/service-list.ts'
 import { settingsRoutes } from './admin/settings.ts'
@@ -15,48 +15,48 @@ import { sftpUserRoutes } from './admin/sftp-users.ts'
 import { statsRoute } from './admin/stats.ts'
 import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes } from './admin/storage-locations.ts'
-import { testMessageRoute } from './admin/test-message.ts'
+import { testMailRoute } from './admin/test-message.ts'
 import { apiKeyRoutes } from './auth/api-keys.ts'
 import { outOfScopeRoutes } from './azuracast/out-of-scope.ts'
 import { requestByLinkRoute } from './azuracast/request-by-link.ts'
-import { azuracastSchemas, withDialects } from './azuracast/with-dialects.ts'
-import { fallbackRoutes } from './broadcasting/fallback.ts'
+import { azuracastOpenApiDialect, withDialects } from './azuracast/with-dialects.ts'
+import { fallbackTrackRoutes } from './broadcasting/fallback.ts'
 import { liquidsoapConfigRoutes } from './broadcasting/liquidsoap-config.ts'
-import { logRoutes } from './broadcasting/logs.ts'
-import { serviceRoutes } from './broadcasting/services.ts'
+import { stationLogRoutes } from './broadcasting/logs.ts'
+import { stationServiceRoutes } from './broadcasting/services.ts'
 import { docsRoutes } from './core/docs.ts'
 import type { ApiRoute, HandledRoute } from './core/route.ts'
-import { chartRoutes } from './dashboard/charts.ts'
+import { dashboardChartRoutes } from './dashboard/charts.ts'
 import { dashboardNotificationsRoute } from './dashboard/notifications.ts'
 import { dashboardStationsRoute } from './dashboard/stations.ts'
 import { artRoutes } from './library/art.ts'
 import { customFieldRoutes } from './library/custom-fields.ts'
-import { changeFiles } from './library/file-batches.ts'
+import { changeFilesRoute } from './library/file-batches.ts'
 import { fileContentRoutes } from './library/file-content.ts'
 import { fileListRoutes } from './library/file-list.ts'
-import { renameFile } from './library/file-renames.ts'
+import { renameFileRoute } from './library/file-renames.ts'
 import { fileRoutes } from './library/file-routes.ts'
 import { mediaArtRoutes } from './library/media-art.ts'
-import { createFolder } from './library/media-folders.ts'
+import { createFolderRoute } from './library/media-folders.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
-import { bulkFileRoutes } from './library/table/bulk-files.ts'
+import { fileTableRoutes } from './library/table/table-routes.ts'
 import { flowRoutes } from './library/uploads/flow-uploads.ts'
 import { tusRoutes } from './library/uploads/tus-uploads.ts'
 import { waveformUploadRoute } from './library/waveform-upload.ts'
 import { waveformRoute } from './library/waveform.ts'
 import { listenTokenRoutes } from './now-playing/listen-tokens.ts'
-import { liveRoutes } from './now-playing/live.ts'
-import { nowPlayingList } from './now-playing/now-playing-list.ts'
+import { liveProtocolRoutes } from './now-playing/live-protocol-routes.ts'
+import { nowPlayingListRoute } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing/now-playing.ts'
 import { occupancyRoute } from './now-playing/occupancy.ts'
-import { documentRoutes } from './openapi-document.ts'
-import { accountRoutes } from './people/account.ts'
+import { openApiDocumentRoutes } from './openapi-document.ts'
+import { ownAccountRoutes } from './people/account.ts'
 import { invitationRoutes } from './people/invitations.ts'
 import { ownKeyRoutes } from './people/own-keys.ts'
 import { passkeyRoutes } from './people/passkeys.ts'
 import { roleRoutes } from './people/roles.ts'
-import { sessionRoutes } from './people/sessions.ts'
+import { signInSessionRoutes } from './people/sessions.ts'
 import { signInRoutes } from './people/sign-in.ts'
 import { userKeyAdminRoutes } from './people/user-key-admin.ts'
 import { userRoutes } from './people/users.ts'
@@ -76,14 +76,14 @@ import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
 import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.ts'
 import { listenerReportRoutes } from './playout/listener-reports.ts'
 import { playoutKeyRoute } from './playout/playout-caller.ts'
-import { playoutRoutes } from './playout/playout.ts'
+import { skipSongRoutes } from './playout/playout.ts'
 import { songAudioRoutes } from './playout/song-audio.ts'
 import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
-import { audienceErasureRoute } from './reports/audience-erasure.ts'
 import { audienceRoutes } from './reports/audience.ts'
+import { deleteAudienceRoute } from './reports/delete-audience.ts'
 import { listenerChartsRoute } from './reports/listener-charts.ts'
 import { listenerOverviewRoutes } from './reports/listener-overview.ts'
 import { soundExchangeRoute } from './reports/sound-exchange.ts'
@@ -94,7 +94,7 @@ import { hlsStreamRoutes } from './stations/hls-streams.ts'
 import { listenerSeriesRoute } from './stations/listener-series.ts'
 import { mountRoutes } from './stations/mounts.ts'
 import { playReasonsRoute } from './stations/play-reasons.ts'
-import { pollRoute } from './stations/polls.ts'
+import { pollListRoute } from './stations/polls.ts'
 import { profileRoutes } from './stations/profile.ts'
 import { quotaRoutes } from './stations/quota.ts'
 import { relayRedirects, relayRoutes } from './stations/relays.ts'
@@ -102,7 +102,7 @@ import { remoteRoutes } from './stations/remotes.ts'
 import { songReportRoutes } from './stations/song-reports.ts'
 import { stationRoutes } from './stations/stations.ts'
 import { storageChoicesRoute } from './stations/storage-choices.ts'
-import { broadcastRoute } from './streamers/broadcasts.ts'
+import { broadcastListRoute } from './streamers/broadcasts.ts'
 import { streamerArtRoutes } from './streamers/streamer-art.ts'
 import { streamerBroadcastRoutes } from './streamers/streamer-broadcasts.ts'
 import { streamerRoutes } from './streamers/streamers.ts'
@@ -114,9 +114,9 @@ import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
 import { webhookRoutes } from './webhooks/webhooks.ts'
 
 const described: readonly ApiRoute[] = withDialects([
-  nowPlayingList,
+  nowPlayingListRoute,
   ...nowPlayingRoutes,
-  ...liveRoutes,
+  ...liveProtocolRoutes,
   ...listenTokenRoutes,
   occupancyRoute,
   ...artRoutes,
@@ -126,10 +126,10 @@ const described: readonly ApiRoute[] = withDialects([
   ...tusRoutes,
   ...flowRoutes,
   ...fileListRoutes,
-  ...bulkFileRoutes,
-  renameFile,
-  createFolder,
-  changeFiles,
+  ...fileTableRoutes,
+  renameFileRoute,
+  createFolderRoute,
+  changeFilesRoute,
   ...fileContentRoutes,
   ...mediaArtRoutes,
   waveformRoute,
@@ -137,17 +137,17 @@ const described: readonly ApiRoute[] = withDialects([
   ...hlsStreamRoutes,
   ...mountRoutes,
   ...remoteRoutes,
-  pollRoute,
-  ...serviceRoutes,
+  pollListRoute,
+  ...stationServiceRoutes,
   ...profileRoutes,
   ...quotaRoutes,
-  ...logRoutes,
-  ...fallbackRoutes,
+  ...stationLogRoutes,
+  ...fallbackTrackRoutes,
   ...liquidsoapConfigRoutes,
   ...sftpUserRoutes,
   ...streamerRoutes,
   ...streamerArtRoutes,
-  broadcastRoute,
+  broadcastListRoute,
   ...streamerBroadcastRoutes,
   ...queueRoutes,
   historyRoute,
@@ -156,7 +156,7 @@ const described: readonly ApiRoute[] = withDialects([
   listenerChartsRoute,
   ...listenerOverviewRoutes,
   ...audienceRoutes,
-  audienceErasureRoute,
+  deleteAudienceRoute,
   soundExchangeRoute,
   ...requestRoutes,
   ...requestReportRoutes,
@@ -170,7 +170,7 @@ const described: readonly ApiRoute[] = withDialects([
   ...playlistQueueRoutes,
   ...calendarRoutes,
   queuePreviewRoute,
-  ...playoutRoutes,
+  ...skipSongRoutes,
   ...listenerReportRoutes,
   listenerSeriesRoute,
   ...connectedListenerRoutes,
@@ -197,7 +197,7 @@ const described: readonly ApiRoute[] = withDialects([
   auditLogRoute,
   ...settingsRoutes,
   ...customAssetRoutes,
-  testMessageRoute,
+  testMailRoute,
   ...externalProgramRoutes,
   ...systemLogRoutes,
   ...apiKeyRoutes,
@@ -205,31 +205,31 @@ const described: readonly ApiRoute[] = withDialects([
   ...userRoutes,
   ...roleRoutes,
   ...invitationRoutes,
-  ...accountRoutes,
+  ...ownAccountRoutes,
   ...ownKeyRoutes,
-  ...sessionRoutes,
+  ...signInSessionRoutes,
   ...signInRoutes,
   ...passkeyRoutes,
   ...newsRoutes,
   ...notificationRoutes,
   statsRoute,
   ...statusRoutes,
-  queuesRoute,
+  jobQueuesRoute,
   serverStatsRoute,
   serviceListRoute,
-  checksRoute,
+  installationChecksRoute,
   prometheusRoute,
   ...debugRoutes,
   dashboardStationsRoute,
   dashboardNotificationsRoute,
-  ...chartRoutes
+  ...dashboardChartRoutes
 ])
 
 /** Every route of the API. */
 export const apiRoutes: readonly HandledRoute[] = [
   ...described,
   requestByLinkRoute,
-  ...documentRoutes(described, [azuracastSchemas]),
+  ...openApiDocumentRoutes(described, [azuracastOpenApiDialect]),
   ...relayRedirects,
   ...outOfScopeRoutes,
   ...docsRoutes

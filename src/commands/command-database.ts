@@ -4,18 +4,22 @@ import { chooseProgram } from '../../scripts/running-programs.mjs'
 import type { Config } from '../config.ts'
 import type { CommandContext } from '../platform/process/command-context.ts'
 import { OperatorError } from '../platform/runtime/operator-error.ts'
-import { checkPostgres, type PostgresPlace, postgresPlace } from '../stores/db/connections/check-postgres.ts'
-import { migrate } from '../stores/db/migrate.ts'
+import {
+  assertPostgresUsable,
+  type PostgresUrlSource,
+  postgresUrlSource
+} from '../stores/db/connections/check-postgres.ts'
+import { migrateSchema } from '../stores/db/migrate.ts'
 import { openSql, type Sql } from '../stores/db/sql.ts'
 import { findRunningServices, lockDataDir } from '../stores/embedded/data-dir.ts'
 import { startPostgres } from '../stores/embedded/postgres.ts'
 
 /** The end of the help of a command that uses `withCommandDatabase`. */
-export const databaseHelp = `The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
+export const databaseHelpText = `The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
 that runs on this machine, else the one in DATA_DIR.
 `
 
-export interface CommandPool {
+export interface CommandPoolOptions {
   /** The name of the pool. */
   readonly name: string
   /** Timeout of a statement. */
@@ -23,7 +27,7 @@ export interface CommandPool {
   /** Whether the database is migrated first; true by default. */
   readonly migrates?: boolean
   /** For the message if Postgres does not answer. */
-  readonly place?: PostgresPlace
+  readonly place?: PostgresUrlSource
 }
 
 /**
@@ -35,18 +39,18 @@ export interface CommandPool {
 export async function withCommandDatabase<Result>(
   config: Config,
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
-  pool: CommandPool,
+  pool: CommandPoolOptions,
   use: (sql: Sql, dataDir: string) => Promise<Result>
 ): Promise<Result> {
   const stores = await findCommandStores(config, { env, stderr })
-  const placed = { ...pool, place: postgresPlace(config) }
-  if (stores !== null) return withConnection(stores.databaseUrl, placed, sql => use(sql, stores.dataDir))
+  const placed = { ...pool, place: postgresUrlSource(config) }
+  if (stores !== null) return withDatabasePool(stores.databaseUrl, placed, sql => use(sql, stores.dataDir))
   await using lock = await lockDataDir(config.DATA_DIR)
   stderr.write(
     `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
   )
   await using postgres = await startPostgres(join(lock.folder, 'postgres'))
-  return await withConnection(postgres.url, placed, sql => use(sql, config.DATA_DIR))
+  return await withDatabasePool(postgres.url, placed, sql => use(sql, config.DATA_DIR))
 }
 
 /** The stores that commands work with. */
@@ -84,15 +88,15 @@ const findProgram = (env: CommandContext['env']) =>
  * Opens a pool, checks that Postgres is usable, migrates the database unless told otherwise, and closes the pool
  * afterwards.
  */
-export async function withConnection<Result>(
+export async function withDatabasePool<Result>(
   url: string,
-  { migrates = true, place = {}, ...pool }: CommandPool,
+  { migrates = true, place = {}, ...pool }: CommandPoolOptions,
   use: (sql: Sql) => Promise<Result>
 ): Promise<Result> {
   const sql = openSql(url, { max: 2, ...pool })
   try {
-    await checkPostgres(url, place)
-    if (migrates) await migrate(sql)
+    await assertPostgresUsable(url, place)
+    if (migrates) await migrateSchema(sql)
     return await use(sql)
   } finally {
     await sql.end({ timeout: 5 })

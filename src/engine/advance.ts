@@ -1,30 +1,30 @@
-import type { Library } from '../model/autodj/library.ts'
+import type { AutodjLibrary } from '../model/autodj/library.ts'
 import { findPlannedStart, planQueue, type QueuePlan } from '../model/autodj/queue-planner.ts'
-import { advances } from '../platform/metrics/engine.ts'
+import { advancesMetric } from '../platform/metrics/engine.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import type { Fragment, Tx } from '../stores/db/sql.ts'
 import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
 import { type BatchResult, changeStation, changeStations, type StationChange } from './change-station.ts'
 import {
-  endPlays,
-  goSilent,
-  markStart,
-  openHistoryRows,
+  endPlaysStatement,
+  markSilent,
+  markQueueRowStart,
+  openHistoryRowsStatement,
   type PlayEnd,
   type QueueStart
 } from './plays/plays.ts'
-import { endUnreported } from './plays/provisional-plays.ts'
+import { endUnreportedPlay } from './plays/provisional-plays.ts'
 import {
   type QueueContext,
-  type QueueReads,
-  readForQueue,
-  readForQueues,
+  type QueueContextReads,
+  readForQueueContext,
+  readForQueueContexts,
   readQueueContext
 } from './queue-context.ts'
-import { hasCachedLibrary, isLibraryCurrent } from './queue/libraries.ts'
-import { endPass, statementsOfPlans } from './queue/plan-statements.ts'
+import { hasCachedLibrary, isLibraryCurrent } from './queue/library-cache.ts'
+import { endPassStatements, planStatements } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 
 /** `skip`: an operator ends the play. `wake`: a silent station may have something to play. */
 export type AdvanceCause = 'due' | 'skip' | 'wake'
@@ -52,15 +52,15 @@ const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earl
 
 /** Ends a play and starts the next one. Idempotent: a concurrent or repeated call is a no-op. */
 export async function advance(
-  services: PlayoutServices,
+  services: EngineServices,
   { stationId, ...request }: AdvanceRequest
 ): Promise<AdvanceResult> {
   try {
     const result = await changeStation(services, stationId, {
-      reads: tx => readForQueues(tx, [stationId], services.libraries),
-      change: (change, reads) => advancePlay(change, request, reads.get(stationId))
+      reads: tx => readForQueueContexts(tx, [stationId], services.libraries),
+      change: (change, reads) => advanceInChange(change, request, reads.get(stationId))
     })
-    advances.inc({ cause: request.cause, outcome: result.outcome })
+    advancesMetric.inc({ cause: request.cause, outcome: result.outcome })
     return result
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
@@ -69,10 +69,10 @@ export async function advance(
 }
 
 /** Does what `advance` does, as part of a change. `reads` were sent with the lock. */
-export async function advancePlay(
+export async function advanceInChange(
   change: StationChange,
   request: Omit<AdvanceRequest, 'stationId'>,
-  reads?: QueueReads
+  reads?: QueueContextReads
 ): Promise<AdvanceResult> {
   const startMs = decideStart(change, request)
   if (typeof startMs !== 'number') return startMs
@@ -91,12 +91,12 @@ export async function advancePlay(
  * a library that has to be read, or cannot be planned.
  */
 export async function advanceBatch(
-  services: PlayoutServices,
+  services: EngineServices,
   plays: readonly Pick<ScheduledPlay, 'stationId' | 'shId'>[]
 ): Promise<BatchResult<AdvanceResult>> {
   const shIdOf = new Map(plays.map(({ stationId, shId }) => [stationId, shId]))
   const batch = await changeStations(services, [...shIdOf.keys()], {
-    reads: (tx, stationIds) => readForQueues(tx, stationIds, services.libraries),
+    reads: (tx, stationIds) => readForQueueContexts(tx, stationIds, services.libraries),
     change: async (changes, reads) => {
       const planned = await Promise.all(
         changes.map(change => {
@@ -109,7 +109,7 @@ export async function advanceBatch(
       return new Map(planned.flatMap(each => (each ? [[each.stationId, each.result]] : [])))
     }
   })
-  for (const { outcome } of batch.results.values()) advances.inc({ cause: 'due', outcome })
+  for (const { outcome } of batch.results.values()) advancesMetric.inc({ cause: 'due', outcome })
   return batch
 }
 
@@ -123,7 +123,7 @@ interface PlannedAdvance {
 async function planAdvance(
   change: StationChange,
   endedShId: number,
-  reads: QueueReads | undefined
+  reads: QueueContextReads | undefined
 ): Promise<PlannedAdvance | null> {
   const { station, services } = change
   const stationId = station.id
@@ -168,11 +168,11 @@ function decideStart(
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
-async function endReported(change: StationChange, reads?: QueueReads): Promise<AdvanceOutcome> {
+async function endReported(change: StationChange, reads?: QueueContextReads): Promise<AdvanceOutcome> {
   const { tx, station, play } = change
   if (!play) return 'silent'
-  const { autodj, queue } = reads ?? (await readForQueue(tx, station.id, null))
-  const outcome = await endUnreported(change, play, queue, autodj.overlapMs)
+  const { autodj, queue } = reads ?? (await readForQueueContext(tx, station.id, null))
+  const outcome = await endUnreportedPlay(change, play, queue, autodj.overlapMs)
   await refillQueue(change, { isLibraryChanged: false })
   return outcome === 'ended' ? 'advanced' : 'postponed'
 }
@@ -185,7 +185,7 @@ interface Step {
   /** The play that starts; null: the station becomes silent. */
   readonly start: QueueStart | null
   /** The plan of the queue, and the library that it was made from; null: the queue keeps its plan. */
-  readonly planned: { readonly plan: QueuePlan; readonly library: Library } | null
+  readonly planned: { readonly plan: QueuePlan; readonly library: AutodjLibrary } | null
 }
 
 /** Equals no version of a library, so that `refillQueues` plans the queue again. */
@@ -198,7 +198,7 @@ const neverFilled = -1
  */
 function stepWithoutPlanning(
   change: StationChange,
-  { autodj, queue }: QueueReads,
+  { autodj, queue }: QueueContextReads,
   startMs: number
 ): Step | null {
   const { services, station, play, isPulledBack } = change
@@ -210,7 +210,7 @@ function stepWithoutPlanning(
   return {
     stationId: station.id,
     end: { shId: play.id, atMs: startMs },
-    start: markStart(change, planned.row, times, { filled_version: neverFilled }),
+    start: markQueueRowStart(change, planned.row, times, { filled_version: neverFilled }),
     planned: null
   }
 }
@@ -249,14 +249,18 @@ function planStep(
   const written = { stationId: station.id, planned: { plan, library } }
   const endAt = (atMs: number): PlayEnd | null => play && { shId: play.id, atMs }
   if (!first) {
-    goSilent(change, wake)
+    markSilent(change, wake)
     return { ...written, end: endAt(Math.min(startMs, play?.dueAtMs ?? startMs)), start: null }
   }
   const seq = first.seq ?? queue.find(({ id }) => id === first.id)?.seq
   if (seq === undefined) throw new Error(`station ${station.id}: the plan begins with an unknown row`)
   const times = { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) }
   const filled = { next_seq: autodj.nextSeq + plan.insert.length, filled_version: autodj.libraryVersion }
-  return { ...written, end: endAt(startMs), start: markStart(change, { ...first, seq }, times, filled) }
+  return {
+    ...written,
+    end: endAt(startMs),
+    start: markQueueRowStart(change, { ...first, seq }, times, filled)
+  }
 }
 
 /** The statements that write steps of different stations, in this order. */
@@ -264,14 +268,14 @@ function statementsOfSteps(tx: Tx, steps: readonly Step[]): Fragment[] {
   const ends = steps.flatMap(({ end }) => end ?? [])
   const starts = steps.flatMap(({ start }) => start ?? [])
   return [
-    ...statementsOfPlans(
+    ...planStatements(
       tx,
       steps.flatMap(({ stationId, planned }) => (planned ? [{ stationId, plan: planned.plan }] : []))
     ),
-    ...(starts.length > 0 ? [openHistoryRows(tx, starts, ends)] : []),
-    ...(starts.length === 0 && ends.length > 0 ? [endPlays(tx, ends)] : []),
+    ...(starts.length > 0 ? [openHistoryRowsStatement(tx, starts, ends)] : []),
+    ...(starts.length === 0 && ends.length > 0 ? [endPlaysStatement(tx, ends)] : []),
     ...steps.flatMap(({ planned }) =>
-      planned?.plan.first ? endPass(tx, planned.library, planned.plan.first) : []
+      planned?.plan.first ? endPassStatements(tx, planned.library, planned.plan.first) : []
     )
   ]
 }

@@ -2,7 +2,7 @@ import { forStationsTogether } from '../platform/isolation/for-each-station.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import type { Sql, Tx } from '../stores/db/sql.ts'
 import { repairStates } from './repair-states.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 
 /** The setting that counts shared facts. */
 const counter = 'shown everywhere'
@@ -14,7 +14,7 @@ const rounds = 100
 const timeoutMs = 500
 
 /** Counts a fact that all stations show, in the transaction that writes it. Locks no station. */
-export async function raiseSharedCount(tx: Tx): Promise<void> {
+export async function raiseSharedFactCount(tx: Tx): Promise<void> {
   await tx`
     insert into settings (name, value) values (${counter}, '1')
     on conflict (name) do update set value = (settings.value::bigint + 1)::text`
@@ -24,8 +24,8 @@ export async function raiseSharedCount(tx: Tx): Promise<void> {
  * Raises the revisions of stations that do not show the newest shared fact, in up to `maxBatches` batches. Calls
  * `onRaised` with the ids of each batch.
  */
-export async function raiseRevisions(
-  services: Pick<PlayoutServices, 'sql' | 'stationFaults'>,
+export async function raiseOutdatedRevisions(
+  services: Pick<EngineServices, 'sql' | 'stationFaults'>,
   maxBatches: number,
   onRaised: (stationIds: readonly number[]) => Promise<void> = async () => {}
 ): Promise<void> {
@@ -59,15 +59,15 @@ async function raiseRevisionsOf(sql: Sql, stationIds: readonly number[]): Promis
 }
 
 /** Publishes a committed shared fact on all stations; continues in the background. Never rejects. */
-export async function publishAllStations(services: PlayoutServices): Promise<void> {
+export async function publishAllStations(services: EngineServices): Promise<void> {
   const shown = services.allStations.run('all', () => markAndPublish(services))
   await withDeadline(timeoutMs, 'publishing all stations', () => shown).catch(() => {})
 }
 
 /** Never rejects; the sweep repeats what failed. */
-async function markAndPublish(services: PlayoutServices): Promise<void> {
+async function markAndPublish(services: EngineServices): Promise<void> {
   try {
-    await raiseRevisions(services, rounds, async stationIds => {
+    await raiseOutdatedRevisions(services, rounds, async stationIds => {
       await forStationsTogether(services, 'publish', stationIds, ids => repairStates(services, ids))
     })
   } catch (error) {

@@ -1,35 +1,35 @@
-import type { Revisions, StationSnapshot } from '../model/station/state.ts'
+import type { PartRevisions, StationSnapshot } from '../model/station/state.ts'
 import { mayFireTriggers } from '../model/station/triggers.ts'
-import { changeDuration } from '../platform/metrics/engine.ts'
+import { changeDurationMetric } from '../platform/metrics/engine.ts'
 import { engineTime } from '../platform/runtime/engine-time.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
-import { tracedWithin } from '../platform/tracing/tracing.ts'
+import { runInChildSpan } from '../platform/tracing/tracing.ts'
 import { beginForFreeStations, beginForStation } from '../stores/db/begin-for-station.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Fragment, Tx } from '../stores/db/sql.ts'
 import { type CommittedChanges, publishCommitted, type ShownChange } from './publish.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 import {
-  lockFreeStations,
+  tryLockStations,
   lockStations,
   maxClockErrorMs,
   mayHaveFuturePlays,
   pullBackFuturePlays,
-  readStations,
+  readStationsOnAir,
   type StationColumns,
   type StationFacts,
   type StationOnAir,
-  triggerValues,
-  writeStations
+  toTriggerState,
+  stationWriteStatements
 } from './station-facts.ts'
 
 /** A part of what a station shows. */
-type StatePart = keyof Revisions
+type StatePart = keyof PartRevisions
 
 /** A station that a transaction has locked, and what is done to it. */
 export interface StationChange extends StationOnAir {
   readonly tx: Tx
-  readonly services: PlayoutServices
+  readonly services: EngineServices
   /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
   readonly isPulledBack: boolean
   /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
@@ -65,7 +65,7 @@ export interface ReadingChange<Reads, Result> {
  * fails then. Throws 404 if the station does not exist, and what `change` throws; then nothing is changed.
  */
 export async function changeStation<Reads, Result>(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
   change: Change<Result> | ReadingChange<Reads, Result>,
   { isPublishedLater = false, beforeLock }: ChangeOptions = {}
@@ -85,7 +85,7 @@ export async function changeStation<Reads, Result>(
       { isPipelined: beforeLock === undefined }
     )
   const attributes = { 'cuewire.station.id': stationId }
-  const { result, committed } = await tracedWithin('commit', attributes, commit)
+  const { result, committed } = await runInChildSpan('commit', attributes, commit)
   observeChange('single', startedAtMs)
   const publication = publishCommitted(services, committed)
   if (!isPublishedLater) await publication
@@ -95,12 +95,12 @@ export async function changeStation<Reads, Result>(
 const withoutReads = <Result>(change: Change<Result>) => ({ reads: async () => {}, change })
 
 function observeChange(kind: 'single' | 'batch', startedAtMs: number): void {
-  changeDuration.observe({ kind }, (performance.now() - startedAtMs) / 1_000)
+  changeDurationMetric.observe({ kind }, (performance.now() - startedAtMs) / 1_000)
 }
 
 /** Inserts a station and changes it in the same transaction. Returns its id. */
 export async function createStation(
-  services: PlayoutServices,
+  services: EngineServices,
   insert: (tx: Tx) => Promise<number>,
   change: Change<void>
 ): Promise<number> {
@@ -113,7 +113,7 @@ export async function createStation(
 }
 
 async function changeIn<Reads, Result>(
-  services: PlayoutServices,
+  services: EngineServices,
   tx: Tx,
   stationId: number,
   { reads: read, change }: ReadingChange<Reads, Result>
@@ -128,7 +128,7 @@ async function changeIn<Reads, Result>(
 async function lockWithReads<Reads>(tx: Tx, stationId: number, read: (tx: Tx) => Promise<Reads>) {
   const [locked, reads] = await Promise.all([lockOne(tx, stationId), read(tx)])
   if (!(await pullBackFuturePlays(tx, locked))) return { locked, reads }
-  const [[again = locked], readsAgain] = await Promise.all([readStations(tx, [stationId]), read(tx)])
+  const [[again = locked], readsAgain] = await Promise.all([readStationsOnAir(tx, [stationId]), read(tx)])
   return { locked: { ...locked, ...again, isPulledBack: true }, reads: readsAgain }
 }
 
@@ -162,7 +162,7 @@ export interface ReadingBatch<Reads, Result> {
  * left out. `change` gets the others and may leave out more. If it throws, nothing is changed.
  */
 export async function changeStations<Reads, Result>(
-  services: PlayoutServices,
+  services: EngineServices,
   stationIds: readonly number[],
   { reads: read, change }: ReadingBatch<Reads, Result>
 ): Promise<BatchResult<Result>> {
@@ -177,7 +177,7 @@ export async function changeStations<Reads, Result>(
       const written = opened.filter(({ change: { station } }) => results.has(station.id))
       return { results, committed: await writeChanges(services, tx, written) }
     })
-  const changed = await tracedWithin('commit', { 'cuewire.stations': stationIds.length }, commit)
+  const changed = await runInChildSpan('commit', { 'cuewire.stations': stationIds.length }, commit)
   if (!changed) return { results: new Map(), published: Promise.resolve() }
   observeChange('batch', startedAtMs)
   return { results: changed.results, published: publishCommitted(services, changed.committed) }
@@ -187,9 +187,9 @@ export async function changeStations<Reads, Result>(
 async function lockFree(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   const sentAtMs = performance.now()
   const [lockedIds, stations] = await Promise.all([
-    lockFreeStations(tx, stationIds, batchLockTimeoutMs),
+    tryLockStations(tx, stationIds, batchLockTimeoutMs),
     // After the lock, so that it sees what the last holder wrote.
-    readStations(tx, stationIds)
+    readStationsOnAir(tx, stationIds)
   ])
   const [first] = stations
   if (!first) return []
@@ -225,7 +225,7 @@ interface OpenChange {
 }
 
 function openChange(
-  services: PlayoutServices,
+  services: EngineServices,
   tx: Tx,
   { station, play, behindMs, isPulledBack }: LockedStation
 ): OpenChange {
@@ -262,12 +262,12 @@ function send(statements: readonly Fragment[]): void {
  * Raises revisions, reads what is shown now and writes the outbox, as the last statements before the commit.
  */
 async function writeChanges(
-  services: PlayoutServices,
+  services: EngineServices,
   tx: Tx,
   changes: readonly OpenChange[]
 ): Promise<CommittedChanges> {
   send(
-    writeStations(
+    stationWriteStatements(
       tx,
       changes.map(({ change, parts, columns }) => ({ stationId: change.station.id, parts, columns }))
     )
@@ -284,7 +284,7 @@ async function writeChanges(
   committed.shown.catch(() => {})
   const triggering = shown.flatMap(({ change, parts, happenedAtMs }) =>
     mayFireTriggers(change.station.hookTriggers, parts)
-      ? [{ stationId: change.station.id, before: triggerValues(change), happenedAtMs }]
+      ? [{ stationId: change.station.id, before: toTriggerState(change), happenedAtMs }]
       : []
   )
   if (triggering.length === 0) return { ...committed, outbox: null }

@@ -1,13 +1,13 @@
-import { shardOf, shards } from '../stores/redis/keys.ts'
+import { shardOf, allShards } from '../stores/redis/keys.ts'
 import {
   readShardSummaries,
   readStationPositions,
   type ShardSummary
 } from '../stores/redis/shard-commands.ts'
-import { isOfNewerRelease, isReadable, parsePosition } from '../stores/redis/state-schema.ts'
-import { dropTombstone, readPositions, removeState } from '../stores/redis/station-store.ts'
-import type { PlayoutServices } from './services.ts'
-import { removeDeletedStates } from './station-removal.ts'
+import { isPositionOfNewerRelease, isReadablePosition, parsePosition } from '../stores/redis/state-schema.ts'
+import { removeTombstone, readShardPositions, removeStationState } from '../stores/redis/station-store.ts'
+import type { EngineServices } from './services.ts'
+import { removeStatesOfDeletedStations } from './station-removal.ts'
 
 export type StateComparison = ReturnType<typeof openStateComparison>
 
@@ -29,7 +29,7 @@ const stationsPerGroup = 1_000
  * compares all stations, as does the next one after Postgres was restarted or restored. After a Redis was
  * restarted or lost data, all stations of its shards are compared.
  */
-export function openStateComparison(services: PlayoutServices) {
+export function openStateComparison(services: EngineServices) {
   const { redis } = services
   let differing: ReadonlySet<number> = new Set()
   /** The last summary of each shard; undefined if it has to be compared in full. */
@@ -46,7 +46,7 @@ export function openStateComparison(services: PlayoutServices) {
     const isContinued =
       lastSummary !== null && now.identity === lastSummary.identity && now.newest >= lastSummary.newest
     const isReadableShard = (shard: number) => responses[shard]?.status === 'fulfilled'
-    const full = shards.filter(shard => {
+    const full = allShards.filter(shard => {
       const response = responses[shard]
       if (response?.status !== 'fulfilled') return false
       return !isContinued || shard === nextShard || !hasLostNothing(response.value, summaries[shard])
@@ -55,7 +55,7 @@ export function openStateComparison(services: PlayoutServices) {
     const accept = () => {
       summaries = responses.map(response => (response.status === 'fulfilled' ? response.value : undefined))
       lastSummary = now
-      nextShard = (nextShard + 1) % shards.length
+      nextShard = (nextShard + 1) % allShards.length
     }
     return { full, isReadableShard, accept, faults }
   }
@@ -76,7 +76,7 @@ export function openStateComparison(services: PlayoutServices) {
       const changed = await readChanged(services, sinceMs, [...previous])
       const isTooMany = changed.length >= maxChanged
       const isRemaining = (id: number) => !fullShards.has(shardOf(id)) && isReadableShard(shardOf(id))
-      const inFull = isTooMany ? shards.filter(isReadableShard) : full
+      const inFull = isTooMany ? allShards.filter(isReadableShard) : full
       await forEachGroup(services, inFull, async group => {
         for (const difference of await compareShards(services, group)) note(difference)
       })
@@ -123,7 +123,7 @@ const hasLostNothing = (summary: ShardSummary, before: ShardSummary | undefined)
 type DatabaseSummary = { readonly identity: string; readonly newest: number }
 
 /** Reads what differs after Postgres was restarted, or its stations were restored from a backup. */
-async function readDatabaseSummary({ sql }: PlayoutServices): Promise<DatabaseSummary> {
+async function readDatabaseSummary({ sql }: EngineServices): Promise<DatabaseSummary> {
   const [summary] = await sql<DatabaseSummary[]>`
     select concat_ws(' ', pg_postmaster_start_time(), 'stations'::regclass::oid, pg_relation_filenode('stations')) as identity,
       coalesce((select max(revision) from stations), 0) as newest`
@@ -131,7 +131,7 @@ async function readDatabaseSummary({ sql }: PlayoutServices): Promise<DatabaseSu
 }
 
 /** Reads the stations that changed in the last `sinceMs`, and those of `stationIds`, without deleted ones. */
-function readChanged({ sql }: PlayoutServices, sinceMs: number, stationIds: readonly number[]) {
+function readChanged({ sql }: EngineServices, sinceMs: number, stationIds: readonly number[]) {
   // With a literal limit, Postgres plans to read the end of the index.
   return sql<FactRow[]>`
     with changed as (
@@ -145,7 +145,7 @@ function readChanged({ sql }: PlayoutServices, sinceMs: number, stationIds: read
 
 /** Removes the live states of stations that were deleted in the last `sinceMs`, if they still exist. */
 async function removeLatelyDeleted(
-  { sql, redis }: PlayoutServices,
+  { sql, redis }: EngineServices,
   sinceMs: number,
   isIncluded: (stationId: number) => boolean
 ): Promise<void> {
@@ -154,7 +154,7 @@ async function removeLatelyDeleted(
       and not exists (select from stations s where s.id = d.id and s.deleted_at is null)`
   const ids = rows.map(({ id }) => id).filter(isIncluded)
   const positions = await readStationPositions(redis, ids)
-  for (const id of ids) if (positions.get(id) !== '') await removeState(redis, id)
+  for (const id of ids) if (positions.get(id) !== '') await removeStationState(redis, id)
 }
 
 /** A station whose live state differs from Postgres. */
@@ -164,13 +164,13 @@ type Difference = { readonly stationId: number; readonly isMissing: boolean }
  * Calls `work` with groups of shards that have about 1,000 stations together; one by one if Redis is empty.
  */
 async function forEachGroup(
-  { redis }: PlayoutServices,
+  { redis }: EngineServices,
   numbers: readonly number[],
   work: (group: ReadonlyMap<number, ReadonlyMap<number, string>>) => Promise<void>
 ): Promise<void> {
   // Positions first: a station that has a position but no row has been deleted.
   const read = await Promise.all(
-    numbers.map(async shard => [shard, await readPositions(redis, shard)] as const)
+    numbers.map(async shard => [shard, await readShardPositions(redis, shard)] as const)
   )
   const largest = Math.max(0, ...read.map(([, positions]) => positions.size))
   const atOnce = largest > 0 ? Math.max(1, Math.floor(stationsPerGroup / largest)) : 1
@@ -180,7 +180,7 @@ async function forEachGroup(
 
 /** Compares all stations of shards, whose positions were read, with Postgres. */
 async function compareShards(
-  services: PlayoutServices,
+  services: EngineServices,
   group: ReadonlyMap<number, ReadonlyMap<number, string>>
 ): Promise<Difference[]> {
   const { sql } = services
@@ -189,14 +189,14 @@ async function compareShards(
   // The number is a literal, as in the index `stations_shard`.
   const rows = await sql<FactRow[]>`
     select id, epoch, revision from stations
-    where id % ${sql.unsafe(String(shards.length))} = any(${numbers}::int[]) and deleted_at is null`
+    where id % ${sql.unsafe(String(allShards.length))} = any(${numbers}::int[]) and deleted_at is null`
   const differences = await findDifferences(services, rows, positions)
-  await removeDeletedStates(services, numbers, positions, new Set(rows.map(({ id }) => id)))
+  await removeStatesOfDeletedStations(services, numbers, positions, new Set(rows.map(({ id }) => id)))
   return differences
 }
 
 async function findDifferences(
-  services: PlayoutServices,
+  services: EngineServices,
   rows: readonly FactRow[],
   positions: ReadonlyMap<number, string>
 ): Promise<Difference[]> {
@@ -204,7 +204,7 @@ async function findDifferences(
   for (const { id, epoch, revision } of rows) {
     const position = positions.get(id)
     // A deleted station exists again: Postgres was restored from a backup.
-    if (position === '') await dropTombstone(services.redis, id)
+    if (position === '') await removeTombstone(services.redis, id)
     else if (position !== undefined && isCurrent(position, epoch, revision)) continue
     differences.push({ stationId: id, isMissing: !position })
   }
@@ -214,6 +214,6 @@ async function findDifferences(
 /** Whether a state shows what is in Postgres now. States that only a newer release can read are left to it. */
 function isCurrent(text: string, epoch: string, revision: number): boolean {
   const position = parsePosition(text)
-  if (isOfNewerRelease(position)) return true
-  return isReadable(position) && position.epoch === epoch && position.revision === revision
+  if (isPositionOfNewerRelease(position)) return true
+  return isReadablePosition(position) && position.epoch === epoch && position.revision === revision
 }

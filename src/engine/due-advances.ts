@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { stepLateness } from '../platform/metrics/engine.ts'
+import { stepLatenessMetric } from '../platform/metrics/engine.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import { repeat } from '../platform/runtime/repeat.ts'
+import { repeatWork } from '../platform/runtime/repeat.ts'
 import type { SlowLog } from '../platform/runtime/slow-log.ts'
-import { traced } from '../platform/tracing/tracing.ts'
+import { runInSpan } from '../platform/tracing/tracing.ts'
 import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
 import { advance, advanceBatch, type AdvanceResult } from './advance.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 
 /** An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it. */
 const maxEarlyMs = 2_000
@@ -19,7 +19,7 @@ const pauseMs = 100
 const runningAtMost = 500
 
 /** Ends plays on time, until it is stopped. */
-export function startAdvances(services: PlayoutServices, slowLog: SlowLog) {
+export function startAdvances(services: EngineServices, slowLog: SlowLog) {
   const { log, scheduledPlays, stationFaults } = services
   const due = openDueAdvances(services)
   const running = new Set<Promise<void>>()
@@ -37,7 +37,7 @@ export function startAdvances(services: PlayoutServices, slowLog: SlowLog) {
   /** The next song is published. */
   function measureStep({ stationId, shId, dueAtMs }: ScheduledPlay): void {
     const lateMs = Math.max(0, engineTimeMs() - dueAtMs)
-    stepLateness.observe(lateMs / 1_000)
+    stepLatenessMetric.observe(lateMs / 1_000)
     slowLog.note('step', lateMs, () => ({ station: stationId, play: shId }))
   }
 
@@ -50,7 +50,7 @@ export function startAdvances(services: PlayoutServices, slowLog: SlowLog) {
     running.add(run)
   }
 
-  const taking = repeat(
+  const taking = repeatWork(
     async () => {
       const room = runningAtMost - running.size
       if (room > 0) for (const play of await scheduledPlays.take(engineTimeMs() + leadMs, room)) start(play)
@@ -88,7 +88,7 @@ interface WaitingPlay extends ScheduledPlay {
  * Ends plays when they are due. Those that are due within a few milliseconds of each other share a
  * transaction; a lone one does not wait for others.
  */
-export function openDueAdvances(services: PlayoutServices) {
+export function openDueAdvances(services: EngineServices) {
   /** In order of their due times. */
   const waiting: WaitingPlay[] = []
   let inFlight = 0
@@ -112,7 +112,7 @@ export function openDueAdvances(services: PlayoutServices) {
   /** A trace begins with each batch: its songs are over. */
   function run(batch: readonly WaitingPlay[]): Promise<void> {
     const attributes = { 'cuewire.stations': batch.length }
-    return traced('end songs', { parent: null, attributes }, () => endBatch(batch))
+    return runInSpan('end songs', { parent: null, attributes }, () => endBatch(batch))
   }
 
   async function endBatch(batch: readonly WaitingPlay[]): Promise<void> {
@@ -171,7 +171,7 @@ function dequeueBatch(waiting: WaitingPlay[], untilMs: number): WaitingPlay[] {
 }
 
 /** Stations without a result have to advance alone. */
-async function tryBatch(services: PlayoutServices, batch: readonly WaitingPlay[]) {
+async function tryBatch(services: EngineServices, batch: readonly WaitingPlay[]) {
   try {
     return await advanceBatch(services, batch)
   } catch (error) {

@@ -1,12 +1,12 @@
 import type { Job } from 'bullmq'
 
-import { jobs, lateness, workers } from '../platform/metrics/jobs.ts'
+import { jobsMetric, jobLatenessMetric, jobWorkersMetric } from '../platform/metrics/jobs.ts'
 import { openSingleFlight } from '../platform/runtime/coalesce.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import type { DeliverQueue } from '../stores/jobs/queues.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 
-type JobServices = Pick<PlayoutServices, 'scheduledPlays' | 'deliveries'>
+type JobServices = Pick<EngineServices, 'scheduledPlays' | 'deliveries'>
 
 /** The jobs of a kind. `late_ms`: how late the most overdue one is; 0 if none is overdue. */
 export type JobStatus = Awaited<ReturnType<typeof readDeliveries>>
@@ -64,10 +64,10 @@ async function readLateness(queue: DeliverQueue): Promise<{ overdue: number; lat
 }
 
 /** Adds the jobs of both kinds to the metrics of this process. One scrape reads them once. */
-export function measureJobs(services: JobServices): void {
+export function registerJobMetrics(services: JobServices): void {
   const readOnce = openSingleFlight<JobStatus[]>()
   const read = () => readOnce(() => readJobStatus(services))
-  jobs.read = async () => {
+  jobsMetric.read = async () => {
     const all = await read()
     return all.flatMap(({ name: queue, waiting, active, delayed, overdue }) => [
       [{ queue, state: 'waiting' }, waiting] as const,
@@ -76,8 +76,8 @@ export function measureJobs(services: JobServices): void {
       [{ queue, state: 'overdue' }, overdue] as const
     ])
   }
-  lateness.read = async () =>
+  jobLatenessMetric.read = async () =>
     (await read()).map(({ name, late_ms: ms }) => [{ queue: name }, ms / 1_000] as const)
-  workers.read = async () =>
+  jobWorkersMetric.read = async () =>
     (await read()).map(({ name, workers: count }) => [{ queue: name }, count] as const)
 }

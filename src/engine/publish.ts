@@ -1,17 +1,17 @@
 import {
   pickVisibleState,
-  type Song,
+  type ShownSong,
   type StationSnapshot,
   type StationState
 } from '../model/station/state.ts'
 import { triggersBetween } from '../model/station/triggers.ts'
-import { unpublishedChanges } from '../platform/metrics/engine.ts'
-import { tracedWithin } from '../platform/tracing/tracing.ts'
+import { unpublishedChangesMetric } from '../platform/metrics/engine.ts'
+import { runInChildSpan } from '../platform/tracing/tracing.ts'
 import type { ScheduledPlay } from '../stores/jobs/scheduled-plays.ts'
 import { formatPosition } from '../stores/redis/state-schema.ts'
 import { commitState } from '../stores/redis/station-store.ts'
-import type { PlayoutServices } from './services.ts'
-import { type StationOnAir, triggerValues } from './station-facts.ts'
+import type { EngineServices } from './services.ts'
+import { type StationOnAir, toTriggerState } from './station-facts.ts'
 
 /** A station before a committed change, and what it shows since. */
 export interface ShownChange {
@@ -31,12 +31,12 @@ export interface CommittedChanges {
 }
 
 /** Publishes committed changes, or leaves that to the sweep if a store is unavailable. */
-export async function publishCommitted(services: PlayoutServices, changes: CommittedChanges): Promise<void> {
+export async function publishCommitted(services: EngineServices, changes: CommittedChanges): Promise<void> {
   for (const work of changes.afterCommit) work()
   const webhookIds = (await changes.outbox)?.map(({ id }) => id) ?? []
   const shown = await changes.shown
   const publish = () => publishEventually(services, shown)
-  const states = await tracedWithin('publish', { 'cuewire.stations': shown.length }, publish)
+  const states = await runInChildSpan('publish', { 'cuewire.stations': shown.length }, publish)
   await services.dispatchDeliveries(webhookIds)
   for (const [index, { before, hasNewPlayback }] of shown.entries()) {
     const state = states[index]
@@ -47,11 +47,11 @@ export async function publishCommitted(services: PlayoutServices, changes: Commi
 
 /** Publishes what was committed. Null for what could not be stored; the sweep publishes it later. */
 async function publishEventually(
-  services: PlayoutServices,
+  services: EngineServices,
   shown: readonly ShownChange[]
 ): Promise<(StationState | null)[]> {
   if (services.redis.status === 'reconnecting' || services.redis.status === 'end') {
-    unpublishedChanges.value += shown.length
+    unpublishedChangesMetric.value += shown.length
     return shown.map(() => null)
   }
   try {
@@ -63,7 +63,7 @@ async function publishEventually(
       services.log.warn({ err: error, station }, 'live state not updated; retrying')
     }
     if (others.length === 0) {
-      unpublishedChanges.value += shown.length
+      unpublishedChangesMetric.value += shown.length
       return shown.map(() => null)
     }
     // One by one, because only a part of a Redis Cluster may be unavailable.
@@ -77,7 +77,7 @@ async function publishEventually(
  * meanwhile share one more publication.
  */
 async function publishChanges(
-  services: PlayoutServices,
+  services: EngineServices,
   changes: readonly ShownChange[]
 ): Promise<(StationState | null)[]> {
   const playing = changes.flatMap(({ snapshot, hasNewPlayback }) => (hasNewPlayback ? [snapshot] : []))
@@ -100,7 +100,7 @@ export function findScheduledPlay({ stationId, current }: StationSnapshot): Sche
 
 /** Stores what a change shows over the state before it. Returns null if another one is stored. */
 async function storeOver(
-  { redis, processes }: PlayoutServices,
+  { redis, processes }: EngineServices,
   { before, snapshot }: ShownChange
 ): Promise<StationState | null> {
   const schema = processes.schema()
@@ -108,7 +108,7 @@ async function storeOver(
   const { epoch, revision } = before.station
   const over = formatPosition({ epoch, offset: 0, revision, schema })
   // Redis notices itself if listeners are lost.
-  const triggers = triggersBetween({ ...triggerValues(before), listeners: state.listeners }, state)
+  const triggers = triggersBetween({ ...toTriggerState(before), listeners: state.listeners }, state)
   return commitState(redis, { state, counts: snapshot.counts, over, triggers, schema })
 }
 
@@ -121,7 +121,7 @@ function nowPlayingLine(state: StationState): [data: { station: string; play: nu
   return [data, `${profile.shortName}: ${title(shown.song)} (${length(shown.durationMs)})${following}`]
 }
 
-const title = (song: Song) => [song.artist, song.title].filter(part => part !== '').join(' - ')
+const title = (song: ShownSong) => [song.artist, song.title].filter(part => part !== '').join(' - ')
 
 function length(ms: number): string {
   const seconds = Math.floor(ms / 1000)

@@ -1,25 +1,25 @@
-import type { AutodjRules, Library, PendingRequest, RemovedRow } from '../model/autodj/library.ts'
+import type { AutodjRules, AutodjLibrary, PendingRequest, RemovedRow } from '../model/autodj/library.ts'
 import type { QueuedRow } from '../model/autodj/queue-draft.ts'
-import { openZone } from '../model/autodj/zone.ts'
-import { onAirOf, overlapOf } from '../stores/db/library/cue-columns.ts'
+import { getTimeZone } from '../model/autodj/time-zone.ts'
+import { onAirMsFragment, overlapMsFragment } from '../stores/db/library/cue-columns.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import type { StationChange } from './change-station.ts'
-import { type LibraryCache, newestCachedPlayId, readLibrary } from './queue/libraries.ts'
-import { composePast, type NewPlay, readPlays } from './queue/library-past.ts'
+import { type LibraryCache, newestCachedPlayId, readLibrary } from './queue/library-cache.ts'
+import { toLibraryPast, type NewPlay, readPlays } from './queue/library-past.ts'
 import type { StationLibrary } from './queue/packed-library.ts'
-import { readStations, type StationOnAir } from './station-facts.ts'
+import { readStationsOnAir, type StationOnAir } from './station-facts.ts'
 
 /** A station with everything that its AutoDJ depends on. */
 export interface QueueContext extends StationOnAir {
   readonly autodj: AutodjFacts
   readonly queue: readonly UnplayedRow[]
-  readonly library: Library
+  readonly library: AutodjLibrary
 }
 
 const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: [], older: new Map() } }
 
 /** What every queue context of a station needs. */
-export interface QueueReads {
+export interface QueueContextReads {
   readonly autodj: AutodjFacts
   readonly queue: readonly UnplayedRow[]
   /** The plays from the newest one of the cached library on; none if no library is cached. */
@@ -27,11 +27,11 @@ export interface QueueReads {
 }
 
 /** Reads what the queue contexts of stations need, by station. All statements are sent at once. */
-export async function readForQueues(
+export async function readForQueueContexts(
   tx: Tx,
   stationIds: readonly number[],
   libraries: LibraryCache | null
-): Promise<Map<number, QueueReads>> {
+): Promise<Map<number, QueueContextReads>> {
   const cached = stationIds.flatMap(id => {
     const newestId = libraries && newestCachedPlayId(libraries, id)
     return newestId === null ? [] : [{ id, newestId }]
@@ -39,7 +39,7 @@ export async function readForQueues(
   const ids = cached.map(({ id }) => id)
   const [facts, rows, plays] = await Promise.all([
     readAutodjFacts(tx, stationIds),
-    readQueues(tx, stationIds),
+    readQueueRows(tx, stationIds),
     ids.length === 0 ? [] : readPlays(tx, ids, { ids: cached.map(({ newestId }) => newestId) })
   ])
   return new Map(
@@ -51,21 +51,24 @@ export async function readForQueues(
 }
 
 /** Reads what the queue context of one station needs. Throws if it does not exist. */
-export async function readForQueue(
+export async function readForQueueContext(
   tx: Tx,
   stationId: number,
   libraries: LibraryCache | null
-): Promise<QueueReads> {
-  const reads = (await readForQueues(tx, [stationId], libraries)).get(stationId)
+): Promise<QueueContextReads> {
+  const reads = (await readForQueueContexts(tx, [stationId], libraries)).get(stationId)
   if (!reads) throw new Error(`station ${stationId} does not exist`)
   return reads
 }
 
 /** The context at the beginning of a change. */
-export async function readQueueContext(change: StationChange, reads?: QueueReads): Promise<QueueContext> {
+export async function readQueueContext(
+  change: StationChange,
+  reads?: QueueContextReads
+): Promise<QueueContext> {
   const { tx, services, station, isPulledBack } = change
   const libraries = isPulledBack ? null : services.libraries
-  const read = reads ?? (await readForQueue(tx, station.id, libraries))
+  const read = reads ?? (await readForQueueContext(tx, station.id, libraries))
   return readContext(tx, change, station.readAtMs, libraries, read)
 }
 
@@ -101,7 +104,10 @@ async function readCurrentContext(
   afterCommit?: StationChange['afterCommit']
 ): Promise<QueueContext | null> {
   const ids = [stationId]
-  const [[station], read] = await Promise.all([readStations(tx, ids), readForQueues(tx, ids, libraries)])
+  const [[station], read] = await Promise.all([
+    readStationsOnAir(tx, ids),
+    readForQueueContexts(tx, ids, libraries)
+  ])
   const reads = read.get(stationId)
   return station && reads ? readContext(tx, station, nowMs, libraries, reads, afterCommit) : null
 }
@@ -111,17 +117,17 @@ async function readContext(
   { station, play }: StationOnAir,
   nowMs: number,
   libraries: LibraryCache | null,
-  { autodj, queue, newPlays }: QueueReads,
+  { autodj, queue, newPlays }: QueueContextReads,
   afterCommit?: StationChange['afterCommit']
 ): Promise<QueueContext> {
   const [requests, removed] = await Promise.all([
-    autodj.hasRequests ? readRequests(tx, [station.id]) : [],
+    autodj.hasRequests ? readUnplayedRequests(tx, [station.id]) : [],
     autodj.hasRemovedRows ? readRemovedRows(tx, [station.id], nowMs) : []
   ])
   const { playlists, past } = autodj.hasAutodj
     ? await readLibrary(tx, autodj, nowMs, libraries && { libraries, plays: newPlays, afterCommit })
     : noLibrary
-  const library = { rules: toAutodjRules(autodj), playlists, past: composePast(past, removed), requests }
+  const library = { rules: toAutodjRules(autodj), playlists, past: toLibraryPast(past, removed), requests }
   return { station, play, autodj, queue, library }
 }
 
@@ -195,7 +201,7 @@ const measuredOverlap = (tx: Tx) => tx`(
 
 /** The settings for the AutoDJ. */
 export function toAutodjRules(facts: AutodjFacts): AutodjRules {
-  return { ...facts, zone: openZone(facts.timezone), seed: facts.randomSeed }
+  return { ...facts, zone: getTimeZone(facts.timezone), seed: facts.randomSeed }
 }
 
 export interface UnplayedRow extends QueuedRow {
@@ -204,13 +210,13 @@ export interface UnplayedRow extends QueuedRow {
 }
 
 /** The queued rows of stations, in playing order, sent rows first. */
-export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise<UnplayedRow[]> {
+export async function readQueueRows(tx: Tx, stationIds: readonly number[]): Promise<UnplayedRow[]> {
   const rows = await tx<(Omit<UnplayedRow, 'song'> & KeysRow)[]>`
     select q.station_id as "stationId", q.id, q.seq, q.position, q.playlist_id as "playlistId",
       q.track_id as "trackId", q.media_id as "mediaId", q.pass, q.request_id as "requestId",
       q.occurrence_ms as "occurrenceMs", q.is_visible as "isVisible", q.is_interrupt as "isInterrupt",
       q.is_sent as "isSent", q.is_manual as "isManual", q.batch, q.duration_ms as "durationMs",
-      ${overlapOf(tx)} as "overlapMs", q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "startsAtMs", ${keysOf(tx)}
+      ${overlapMsFragment(tx)} as "overlapMs", q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "startsAtMs", ${keysOf(tx)}
     from queue q ${itsMedia(tx, 'q')}
     where q.station_id = any(${[...stationIds]}::bigint[]) and q.played_at_ms is null and q.skipped_at_ms is null
     order by q.station_id, q.is_sent desc, q.position`
@@ -224,10 +230,10 @@ export interface RequestRow extends PendingRequest {
 const requestsAtMost = 500
 
 /** The requests that were not played, in order of submission. */
-export async function readRequests(tx: Tx, stationIds: readonly number[]): Promise<RequestRow[]> {
+export async function readUnplayedRequests(tx: Tx, stationIds: readonly number[]): Promise<RequestRow[]> {
   const rows = await tx<(Omit<RequestRow, 'song'> & KeysRow)[]>`
-    select r.station_id as "stationId", r.id, r.media_id as "mediaId", ${onAirOf(tx)} as "durationMs",
-      ${overlapOf(tx)} as "overlapMs",
+    select r.station_id as "stationId", r.id, r.media_id as "mediaId", ${onAirMsFragment(tx)} as "durationMs",
+      ${overlapMsFragment(tx)} as "overlapMs",
       r.due_at_ms as "dueAtMs", r.skip_delay as "skipsDelay", ${keysOf(tx)}
     from requests r ${itsMedia(tx, 'r')}
     where r.station_id = any(${[...stationIds]}::bigint[]) and r.state in ('pending', 'queued')

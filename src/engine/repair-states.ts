@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import {
-  newestRevision,
+  stationRevisionOf,
   pickVisibleState,
   type StationSnapshot,
   type StationState
@@ -10,16 +10,16 @@ import {
 import { triggersBetween } from '../model/station/triggers.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Sql } from '../stores/db/sql.ts'
-import { isOfNewerRelease, parsePosition } from '../stores/redis/state-schema.ts'
+import { isPositionOfNewerRelease, parsePosition } from '../stores/redis/state-schema.ts'
 import {
   commitState,
-  removeState,
-  readStored,
+  removeStationState,
+  readStoredStates,
   repairPosition,
-  type Stored
+  type StoredState
 } from '../stores/redis/station-store.ts'
 import { findScheduledPlay } from './publish.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 
 const attempts = 10
 /**
@@ -27,7 +27,7 @@ const attempts = 10
  * shortest is half of it: all attempts take longer than the 300 ms for which a new epoch may not be replaced.
  */
 const retryPauseMs = 100
-const nothing: Stored = { position: '', state: null }
+const nothing: StoredState = { position: '', state: null }
 
 /**
  * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A missing
@@ -36,15 +36,15 @@ const nothing: Stored = { position: '', state: null }
  * it. Throws if a store is unavailable; the sweep repairs that.
  */
 export async function publishStation(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number
 ): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     // Redis first: a snapshot that is read later can only be newer, unless Postgres went back.
-    const [stored = nothing] = await readStored(services.redis, [stationId])
+    const [stored = nothing] = await readStoredStates(services.redis, [stationId])
     const [snapshot] = await readSnapshots(services.sql, [stationId])
     if (!snapshot) {
-      await removeState(services.redis, stationId)
+      await removeStationState(services.redis, stationId)
       return null
     }
     const [result] = await storeAll(services, [{ stored, snapshot }])
@@ -56,12 +56,12 @@ export async function publishStation(
 }
 
 /** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */
-export async function renewState(
-  services: PlayoutServices,
+export async function publishAboveOffset(
+  services: EngineServices,
   sent: Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 ): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const [stored = nothing] = await readStored(services.redis, [sent.stationId])
+    const [stored = nothing] = await readStoredStates(services.redis, [sent.stationId])
     const { epoch, offset } = parsePosition(stored.position)
     if (epoch !== sent.epoch || offset >= sent.offset || stored.state === null) return
     const [snapshot] = await readSnapshots(services.sql, [sent.stationId])
@@ -72,8 +72,8 @@ export async function renewState(
 }
 
 /** Publishes many stations like `publishStation`, and restores lost positions. Returns the number stored. */
-export async function repairStates(services: PlayoutServices, stationIds: readonly number[]) {
-  const stored = await readStored(services.redis, stationIds)
+export async function repairStates(services: EngineServices, stationIds: readonly number[]) {
+  const stored = await readStoredStates(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
   const snapshots = await readSnapshots(services.sql, stationIds)
   const results = await storeAll(
@@ -90,7 +90,7 @@ export async function repairStates(services: PlayoutServices, stationIds: readon
 }
 
 interface Publication {
-  readonly stored: Stored
+  readonly stored: StoredState
   readonly snapshot: StationSnapshot
   /** An offset that was sent although Redis has a lower one: the state is stored even if it is unchanged. */
   readonly sentOffset?: number
@@ -103,7 +103,7 @@ interface PublicationResult {
 }
 
 async function storeAll(
-  services: PlayoutServices,
+  services: EngineServices,
   publications: readonly Publication[]
 ): Promise<PublicationResult[]> {
   const epochs = await beginEpochs(
@@ -121,7 +121,7 @@ async function storeAll(
 
 /** `begunEpoch`: a new epoch that this process has just begun for the station. */
 async function store(
-  services: PlayoutServices,
+  services: EngineServices,
   { stored, snapshot, sentOffset = 0 }: Publication,
   begunEpoch: string | undefined
 ): Promise<PublicationResult> {
@@ -130,10 +130,10 @@ async function store(
   const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
   const listeners = stored.state?.listeners ?? snapshot.listeners
   const state: StationState = { ...pickVisibleState(snapshot), listeners, epoch, offset: position.offset }
-  if (isOfNewerRelease(position)) return { outcome: 'unreadable', state }
+  if (isPositionOfNewerRelease(position)) return { outcome: 'unreadable', state }
   if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
   const isRenewed = isOver || stored.state === null || sentOffset > 0
-  if (!isRenewed && position.revision === newestRevision(snapshot)) return { outcome: 'unchanged', state }
+  if (!isRenewed && position.revision === stationRevisionOf(snapshot)) return { outcome: 'unchanged', state }
   // The triggers of a state that is stored anew were sent before.
   const triggers = isRenewed || stored.state === null ? [] : triggersBetween(stored.state, state)
   const schema = services.processes.schema()
@@ -152,7 +152,7 @@ function isEpochOver({ stored, snapshot }: Publication): boolean {
   return (
     epoch === '' ||
     epoch !== snapshot.epoch ||
-    revision > newestRevision(snapshot) ||
+    revision > stationRevisionOf(snapshot) ||
     isPartAhead({ stored, snapshot })
   )
 }

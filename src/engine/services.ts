@@ -2,24 +2,24 @@ import type { StationState } from '../model/station/state.ts'
 import type { StationFaults } from '../platform/isolation/station-faults.ts'
 import type { Coalescer } from '../platform/runtime/coalesce.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import type { Processes } from '../stores/db/processes.ts'
+import type { OtherProcesses } from '../stores/db/processes.ts'
 import type { Sql } from '../stores/db/sql.ts'
 import type { DeliverQueue } from '../stores/jobs/queues.ts'
 import type { ScheduledPlays } from '../stores/jobs/scheduled-plays.ts'
 import type { RedisClient } from '../stores/redis/connection.ts'
 import type { Outbox } from '../webhooks/outbox.ts'
 import type { IdentityCache } from './listeners/identity-cache.ts'
-import type { LibraryCache } from './queue/libraries.ts'
+import type { LibraryCache } from './queue/library-cache.ts'
 
 /** What the engine works with. */
-export interface PlayoutServices {
+export interface EngineServices {
   readonly sql: Sql
   readonly redis: RedisClient
   readonly scheduledPlays: ScheduledPlays
   readonly deliveries: DeliverQueue
   /** Starts or enqueues the deliveries that were committed to these web hooks. Never rejects; the relay retries. */
   readonly dispatchDeliveries: (webhookIds: readonly number[]) => Promise<void>
-  readonly processes: Processes
+  readonly processes: OtherProcesses
   readonly libraries: LibraryCache
   /** Identities of listeners that this process has reported. */
   readonly identities: IdentityCache

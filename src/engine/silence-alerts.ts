@@ -1,8 +1,8 @@
 import { literalLimit } from '../stores/db/batches.ts'
-import { formatMinute, raiseAlert } from '../stores/db/notifications.ts'
+import { formatUtcMinute, raiseAlert } from '../stores/db/notifications.ts'
 import type { Sql } from '../stores/db/sql.ts'
 import { alertsAfterStartMs, silenceAlertAfterMs, unseenAlertAfterMs } from './playouts/patience.ts'
-import { openStationRotation } from './station-rotation.ts'
+import { openStationRoundRobin } from './station-round-robin.ts'
 
 /** Maximum number of alerts per run. */
 const maxAlerts = 500
@@ -40,7 +40,7 @@ export async function raiseSilenceAlerts(
   sql: Sql,
   nowMs: number,
   upForMs: number,
-  rotation = openStationRotation()
+  rotation = openStationRoundRobin()
 ): Promise<number> {
   const hasOpenPlay = sql`exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)`
   const isUnseen = sql`s.backend = 'liquidsoap' and exists (
@@ -78,7 +78,7 @@ export async function raiseSilenceAlerts(
     const isNew = await raiseAlert(sql, {
       key: `${prefix}${id}`,
       title: `${title}: ${name}`,
-      body: body(formatMinute(sinceMs)),
+      body: body(formatUtcMinute(sinceMs)),
       type: 'danger',
       source: 'playout'
     })

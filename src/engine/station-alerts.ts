@@ -1,6 +1,6 @@
 import { type LastingFault, type StationFaults, stationTasks } from '../platform/isolation/station-faults.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import { repeat } from '../platform/runtime/repeat.ts'
+import { repeatWork } from '../platform/runtime/repeat.ts'
 import { raiseAlert } from '../stores/db/notifications.ts'
 import type { Sql } from '../stores/db/sql.ts'
 
@@ -14,7 +14,7 @@ const maxStations = 500
 /** Notifies operators of stations for which work of this process keeps failing, until it is stopped. */
 export function startStationAlerts(sql: Sql, faults: Pick<StationFaults, 'lasting'>, log: Logger) {
   const run = () => updateStationAlerts(sql, faults.lasting())
-  return repeat(run, { pauseMs: intervalMs, log, failure: 'alerts of failing stations were not updated' })
+  return repeatWork(run, { pauseMs: intervalMs, log, failure: 'alerts of failing stations were not updated' })
 }
 
 /** Raises and renews the alerts of these faults. Resolves those that no process has renewed lately. */

@@ -1,8 +1,8 @@
 import { airtimeMs, nextStartMs, overlapWithNextMs } from '../model/autodj/durations.ts'
-import type { Revisions } from '../model/station/state.ts'
+import type { PartRevisions } from '../model/station/state.ts'
 import type { Trigger, TriggerState } from '../model/station/triggers.ts'
 import { literalLimit } from '../stores/db/batches.ts'
-import { overlapOf } from '../stores/db/library/cue-columns.ts'
+import { overlapMsFragment } from '../stores/db/library/cue-columns.ts'
 import { raiseLibraryVersion } from '../stores/db/library/library.ts'
 import type { Sql, Tx } from '../stores/db/sql.ts'
 
@@ -57,7 +57,7 @@ export interface StationOnAir {
 export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {
   const locked = tx`
     select from stations where id = any(${[...stationIds]}::bigint[]) order by id for no key update`.execute()
-  const [, stations] = await Promise.all([locked, readStations(tx, stationIds)])
+  const [, stations] = await Promise.all([locked, readStationsOnAir(tx, stationIds)])
   return stations
 }
 
@@ -65,16 +65,16 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
  * Locks the rows of stations that nobody else has locked, and returns their ids. The rest of the transaction waits
  * at most `timeoutMs` for a lock.
  */
-export async function lockFreeStations(tx: Tx, stationIds: readonly number[], timeoutMs: number) {
+export async function tryLockStations(tx: Tx, stationIds: readonly number[], timeoutMs: number) {
   const rows = await tx<{ id: number }[]>`
     select s.id from stations s, (select set_config('lock_timeout', ${String(timeoutMs)}, true)) setting
     where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null
-    order by s.id ${skipLocked(tx)}`.execute()
+    order by s.id ${skipLockedFragment(tx)}`.execute()
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Ends a query for stations `s` that are changed one by one: leaves locked rows to the next run. */
-export const skipLocked = (sql: Sql | Tx) => sql`for no key update of s skip locked`
+export const skipLockedFragment = (sql: Sql | Tx) => sql`for no key update of s skip locked`
 
 type PlayRow = Omit<OpenPlay, 'id' | 'isInterrupt'> & { readonly playId: number }
 /** The columns of the play are null while the station is silent. */
@@ -84,7 +84,7 @@ type StationRow = StationFacts & { readonly isInterrupt: boolean } & (
   )
 
 /** Reads stations, whether they are locked or not. Sent at once. */
-export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {
+export async function readStationsOnAir(tx: Tx, stationIds: readonly number[]): Promise<StationOnAir[]> {
   const rows = await tx<StationRow[]>`
     select s.id, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as "readAtMs", s.epoch, s.revision,
       case when s.is_enabled then s.backend end as "enabledBackend",
@@ -93,7 +93,7 @@ export async function readStations(tx: Tx, stationIds: readonly number[]): Promi
       coalesce((
         select json_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
       h.id as "playId", h.song_id as "songId", h.playlist_id as "playlistId", h.started_at_ms as "startedAtMs",
-      h.duration_ms as "durationMs", ${overlapOf(tx)} as "overlapMs", h.due_at_ms as "dueAtMs",
+      h.duration_ms as "durationMs", ${overlapMsFragment(tx)} as "overlapMs", h.due_at_ms as "dueAtMs",
       h.artist, h.title, h.streamer, h.is_bridged as "isProvisional",
       coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
     from stations s
@@ -137,7 +137,7 @@ export function nextPlayAtMs(play: OpenPlay, stationOverlapMs: number): number {
 }
 
 /** The values of a locked station that triggers depend on, before it is changed. */
-export function triggerValues({ station, play }: StationOnAir): TriggerState {
+export function toTriggerState({ station, play }: StationOnAir): TriggerState {
   const current = play && { shId: play.id }
   const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
   return { current, shown: current, listeners: { total: station.listenersTotal }, live }
@@ -196,12 +196,12 @@ type StationColumn = 'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_versio
 interface StationWrite {
   readonly stationId: number
   /** Parts whose revision is raised, with that of the station. */
-  readonly parts: ReadonlySet<keyof Revisions>
+  readonly parts: ReadonlySet<keyof PartRevisions>
   readonly columns: StationColumns
 }
 
 /** The statements that write stations: one for all that write the same parts and columns. */
-export function writeStations(tx: Tx, writes: readonly StationWrite[]) {
+export function stationWriteStatements(tx: Tx, writes: readonly StationWrite[]) {
   const groups = new Map<string, StationWrite[]>()
   for (const write of writes) {
     const names = namesOf(write)

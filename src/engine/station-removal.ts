@@ -1,10 +1,10 @@
 import { forEachStation } from '../platform/isolation/for-each-station.ts'
-import { batchLimit, removeInBatches } from '../stores/db/batches.ts'
+import { batchLimitFragment, removeInBatches } from '../stores/db/batches.ts'
 import { deleteFormerName } from '../stores/db/former-names.ts'
 import type { Fragment, Sql, Tx } from '../stores/db/sql.ts'
-import { shards } from '../stores/redis/keys.ts'
-import { dropTombstone, removeState } from '../stores/redis/station-store.ts'
-import type { PlayoutServices } from './services.ts'
+import { allShards } from '../stores/redis/keys.ts'
+import { removeTombstone, removeStationState } from '../stores/redis/station-store.ts'
+import type { EngineServices } from './services.ts'
 
 /** Rows that would still be used (keys, accounts, queued work), removed with the mark. */
 const removedAtOnce = [
@@ -40,7 +40,7 @@ const stationsPerRun = 10
 
 /** Removes rows of deleted stations in batches, the station row last. Returns the number of rows. */
 export async function removeDeletedStations(
-  services: Pick<PlayoutServices, 'sql' | 'stationFaults'>
+  services: Pick<EngineServices, 'sql' | 'stationFaults'>
 ): Promise<number> {
   const { sql } = services
   const paused = services.stationFaults.pausedIds('removal')
@@ -61,7 +61,7 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
     const { rows, isComplete } = await removeInBatches(
       () => sql`
         delete from ${sql(table)} where ctid = any(array(
-          select ctid from ${sql(table)} where ${found} ${batchLimit(sql)} for update skip locked))`
+          select ctid from ${sql(table)} where ${found} ${batchLimitFragment(sql)} for update skip locked))`
     )
     removed += rows
     if (!isComplete) return removed
@@ -108,25 +108,25 @@ async function storeTombstones(sql: Sql | Tx, stationIds: readonly number[]): Pr
 }
 
 /** Removes live states of deleted stations. `positions` must be read before `stationIds`. */
-export async function removeDeletedStates(
-  services: PlayoutServices,
+export async function removeStatesOfDeletedStations(
+  services: EngineServices,
   shardNumbers: readonly number[],
   positions: ReadonlyMap<number, string>,
   stationIds: ReadonlySet<number>
 ): Promise<void> {
   const rows = await services.sql<{ id: number }[]>`
-    select id from deleted_stations where id % ${shards.length} = any(${[...shardNumbers]}::int[])`
+    select id from deleted_stations where id % ${allShards.length} = any(${[...shardNumbers]}::int[])`
   const stored = new Set(rows.map(({ id }) => id))
   const deleted = [...new Set([...positions.keys(), ...stored])].filter(id => !stationIds.has(id))
-  for (const id of deleted) if (positions.get(id) !== '') await removeState(services.redis, id)
+  for (const id of deleted) if (positions.get(id) !== '') await removeStationState(services.redis, id)
   const missing = deleted.filter(id => !stored.has(id))
   if (missing.length > 0) await storeTombstones(services.sql, missing)
 }
 
 /** Removes old tombstones. */
-export async function removeOldTombstones({ sql, redis }: PlayoutServices): Promise<number> {
+export async function removeOldTombstones({ sql, redis }: EngineServices): Promise<number> {
   const rows = await sql<{ id: number }[]>`
     delete from deleted_stations where deleted_at < now() - make_interval(days => ${tombstoneDays}) returning id`
-  for (const { id } of rows) await dropTombstone(redis, id)
+  for (const { id } of rows) await removeTombstone(redis, id)
   return rows.length
 }

@@ -1,18 +1,18 @@
-import { isOnline } from '../model/station/state.ts'
+import { isStationOnline } from '../model/station/state.ts'
 import { forEachStation } from '../platform/isolation/for-each-station.ts'
 import { beginForStation } from '../stores/db/begin-for-station.ts'
 import { readSnapshots } from '../stores/db/snapshots.ts'
 import type { Tx } from '../stores/db/sql.ts'
 import type { Outbox } from '../webhooks/outbox.ts'
-import type { PlayoutServices } from './services.ts'
-import { skipLocked } from './station-facts.ts'
+import type { EngineServices } from './services.ts'
+import { skipLockedFragment } from './station-facts.ts'
 
 /** How long a station has to be online or offline before web hooks get the event. */
 const statusDelayMs = 10_000
 
 /** Writes events of stations online or offline for the delay. Returns web hooks with deliveries. */
 export async function writeStatusEvents(
-  services: Pick<PlayoutServices, 'sql' | 'outbox' | 'stationFaults'>,
+  services: Pick<EngineServices, 'sql' | 'outbox' | 'stationFaults'>,
   nowMs: number
 ): Promise<number[]> {
   const { sql, outbox } = services
@@ -20,7 +20,7 @@ export async function writeStatusEvents(
   const due = await sql<{ stationId: number }[]>`
     select s.id as "stationId" from stations s
     where s.turned_at_ms <= ${nowMs - statusDelayMs} and s.id <> all(${paused}::bigint[]) order by s.turned_at_ms limit 500
-    ${skipLocked(sql)}`
+    ${skipLockedFragment(sql)}`
   const webhookIds: number[] = []
   const write = async ({ stationId }: { stationId: number }) => {
     const event = (tx: Tx) => writeStatusEvent(tx, stationId, nowMs, outbox)
@@ -39,7 +39,7 @@ async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number, outbox
   const [snapshot] = status ? await readSnapshots(tx, [stationId]) : []
   if (!status || !snapshot) return []
   // The status is stored only for stations with a web hook for it, so it may have changed since.
-  if (isOnline(snapshot) !== status.isOnline) return []
+  if (isStationOnline(snapshot) !== status.isOnline) return []
   const trigger = status.isOnline ? 'station_online' : 'station_offline'
   const event = { fact: `${trigger}:${status.atMs}`, triggers: [trigger] as const, happenedAtMs: nowMs }
   return outbox.writeEvent(tx, snapshot, event)
@@ -49,7 +49,7 @@ async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number, outbox
  * Writes the event that the streaming server of a station is away or back, unless nothing plays anyway. The relay
  * delivers it. `sinceMs`: since when the server was away.
  */
-export async function writeServerEvent(
+export async function writeStreamingServerEvent(
   tx: Tx,
   stationId: number,
   event: {
@@ -60,7 +60,7 @@ export async function writeServerEvent(
   outbox: Outbox
 ): Promise<void> {
   const [snapshot] = await readSnapshots(tx, [stationId])
-  if (!snapshot || !isOnline(snapshot)) return
+  if (!snapshot || !isStationOnline(snapshot)) return
   const { trigger, sinceMs, nowMs } = event
   const fact = `server:${trigger}:${sinceMs}`
   await outbox.writeEvent(tx, snapshot, { fact, triggers: [trigger], happenedAtMs: nowMs })

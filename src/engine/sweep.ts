@@ -1,18 +1,18 @@
 import { forEachStation, forStationsTogether } from '../platform/isolation/for-each-station.ts'
-import { lastSweep, repairs, sweepDuration } from '../platform/metrics/engine.ts'
+import { lastSweep, repairsMetric, sweepDurationMetric } from '../platform/metrics/engine.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { isStoreAway } from '../platform/runtime/store-errors.ts'
 import { literalLimit } from '../stores/db/batches.ts'
 import type { Fragment } from '../stores/db/sql.ts'
 import { advance } from './advance.ts'
-import { raiseRevisions } from './all-stations.ts'
+import { raiseOutdatedRevisions } from './all-stations.ts'
 import type { StateComparison } from './compare-states.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
 import { repairStates } from './repair-states.ts'
-import type { PlayoutServices } from './services.ts'
-import { maxClockErrorMs, skipLocked } from './station-facts.ts'
-import { openStationRotation, type StationRotation } from './station-rotation.ts'
+import type { EngineServices } from './services.ts'
+import { maxClockErrorMs, skipLockedFragment } from './station-facts.ts'
+import { openStationRoundRobin, type StationRoundRobin } from './station-round-robin.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
@@ -29,9 +29,9 @@ const rounds = 10
  * Rejects at the end with the first error, at once if a store is away, and between two steps once `signal` is aborted.
  */
 export async function sweep(
-  services: PlayoutServices,
+  services: EngineServices,
   comparison: StateComparison,
-  rotation = openStationRotation(),
+  rotation = openStationRoundRobin(),
   signal?: AbortSignal
 ) {
   const startedAtMs = performance.now()
@@ -42,7 +42,7 @@ export async function sweep(
     () => wakeSilent(services, rotation, signal),
     () => sendInterrupts(services, engineTimeMs()),
     () => endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 }),
-    () => raiseRevisions(services, rounds),
+    () => raiseOutdatedRevisions(services, rounds),
     () => publishDiffering(services, comparison)
   ]
   const faults: unknown[] = []
@@ -57,11 +57,11 @@ export async function sweep(
   }
   if (faults.length > 0) throw faults[0]
   lastSweep.endedAtMs = performance.now()
-  sweepDuration.observe((lastSweep.endedAtMs - startedAtMs) / 1_000)
+  sweepDurationMetric.observe((lastSweep.endedAtMs - startedAtMs) / 1_000)
 }
 
 /** A station far behind takes several steps to catch up. */
-async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
+async function endOverdue(services: EngineServices, signal?: AbortSignal): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const overdue = services.sql`h.due_at_ms < ${engineTimeMs() - graceMs} order by h.due_at_ms`
     if ((await advancePlays(services, 'overdue', overdue, signal)) === 0) return
@@ -69,7 +69,7 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
 }
 
 /** Advances stations whose current play begins after now, which pulls it back to now. */
-function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
+function pullBackEarly(services: EngineServices, signal?: AbortSignal): Promise<number> {
   const isEarly = services.sql`h.started_at_ms > ${engineTimeMs() + maxClockErrorMs} order by h.started_at_ms`
   return advancePlays(services, 'early', isEarly, signal)
 }
@@ -79,7 +79,7 @@ function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise
  * literal limit, Postgres plans to read the end of an index instead of all current plays.
  */
 async function advancePlays(
-  services: PlayoutServices,
+  services: EngineServices,
   kind: 'overdue' | 'early',
   isMet: Fragment,
   signal?: AbortSignal
@@ -88,17 +88,17 @@ async function advancePlays(
   const rows = await services.sql<{ stationId: number; endedShId: number }[]>`
     select h.station_id as "stationId", h.id as "endedShId"
     from song_history h join stations s on s.id = h.station_id
-    where h.ended_at_ms is null and s.id <> all(${paused}::bigint[]) and ${isMet} ${literalLimit(services.sql, chunk)} ${skipLocked(services.sql)}`
+    where h.ended_at_ms is null and s.id <> all(${paused}::bigint[]) and ${isMet} ${literalLimit(services.sql, chunk)} ${skipLockedFragment(services.sql)}`
   const repair = async (row: (typeof rows)[number]) => {
     const { outcome } = await advance(services, { ...row, cause: 'due' })
-    if (outcome === 'advanced') repairs[kind]++
+    if (outcome === 'advanced') repairsMetric[kind]++
   }
   return forEachStation(services, 'songs', rows, repair, { concurrency, signal })
 }
 
 async function wakeSilent(
-  services: PlayoutServices,
-  rotation: StationRotation,
+  services: EngineServices,
+  rotation: StationRoundRobin,
   signal?: AbortSignal
 ): Promise<void> {
   const { sql } = services
@@ -114,22 +114,22 @@ async function wakeSilent(
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
       and (s.wake_at_ms <= ${nowMs} or s.wake_version <> coalesce(l.version, 0)
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
-    limit ${chunk} ${skipLocked(services.sql)}`
+    limit ${chunk} ${skipLockedFragment(services.sql)}`
   const wake = async ({ stationId }: { stationId: number }) => {
     const { outcome } = await advance(services, { stationId, endedShId: 0, cause: 'wake' })
-    if (outcome === 'advanced') repairs.woken++
+    if (outcome === 'advanced') repairsMetric.woken++
   }
   await forEachStation(services, 'wake', rows, wake, { concurrency, signal })
   if (rows.length < chunk) complete()
 }
 
-async function publishDiffering(services: PlayoutServices, comparison: StateComparison): Promise<void> {
+async function publishDiffering(services: EngineServices, comparison: StateComparison): Promise<void> {
   const { lasting, faults } = await comparison.compare()
   for (let start = 0; start < lasting.length; start += chunk) {
     const group = lasting.slice(start, start + chunk)
     const changed = await forStationsTogether(services, 'publish', group, ids => repairStates(services, ids))
     const count = changed.reduce((sum, each) => sum + each, 0)
-    repairs.state += count
+    repairsMetric.state += count
     if (count > 0) services.log.info({ stations: count }, 'live state brought up to the facts')
   }
   if (faults.length > 0) throw faults[0]

@@ -1,6 +1,6 @@
-import { findZone } from '../model/autodj/zone.ts'
+import { findTimeZone } from '../model/autodj/time-zone.ts'
 import { literalLimit } from '../stores/db/batches.ts'
-import type { PlayoutServices } from './services.ts'
+import type { EngineServices } from './services.ts'
 
 const maxStations = 500
 
@@ -8,13 +8,13 @@ const maxStations = 500
  * Notes the stations whose time zone this Node does not know, and which it therefore reads as UTC: the zone may have
  * been written by a release or a Node with other time zone data.
  */
-export async function noteUnknownZones({
+export async function recordUnknownZones({
   sql,
   stationFaults
-}: Pick<PlayoutServices, 'sql' | 'stationFaults'>): Promise<void> {
+}: Pick<EngineServices, 'sql' | 'stationFaults'>): Promise<void> {
   const names = await sql<{ timezone: string }[]>`
     select timezone from stations where deleted_at is null group by timezone`
-  const unknown = names.map(({ timezone }) => timezone).filter(name => findZone(name) === null)
+  const unknown = names.map(({ timezone }) => timezone).filter(name => findTimeZone(name) === null)
   const stations = await sql<{ id: number; timezone: string }[]>`
     select id, timezone from stations where timezone = any(${unknown}::text[]) and deleted_at is null
     order by id ${literalLimit(sql, maxStations)}`

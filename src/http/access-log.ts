@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import type { Logger } from '../platform/runtime/log.ts'
-import { redactKeys } from '../platform/runtime/redact-keys.ts'
+import { redactKeysInPath } from '../platform/runtime/redact-keys.ts'
 import { readAddress, type ResolveAddress } from './client-address.ts'
 
 interface AccessLogOptions {
@@ -51,7 +51,7 @@ const byteLength = (body: unknown): number => {
 function observeResponse(res: HttpResponse, req: HttpRequest, { log, addressOf }: AccessLogOptions): void {
   const startedAtMs = performance.now()
   const method = req.getMethod().toUpperCase()
-  const path = redactKeys(req.getUrl())
+  const path = redactKeysInPath(req.getUrl())
   const address = readAddress(res, req, addressOf)
   let status = 0
   let bytes = 0

@@ -14,7 +14,7 @@ export interface BodyCompletion {
 }
 
 /** Remembers that a body is complete. */
-export function openCompletion(): BodyCompletion & { readonly end: () => void } {
+export function openBodyCompletion(): BodyCompletion & { readonly end: () => void } {
   let isComplete = false
   let waiting: (() => void)[] = []
   return {
@@ -40,14 +40,14 @@ export function openCompletion(): BodyCompletion & { readonly end: () => void } 
  * Receives a body that nobody reads; null if there is none. Must be called before the uWebSockets.js handler returns.
  */
 export function dropBody(res: HttpResponse, req: HttpRequest): BodyCompletion | null {
-  if (!(Number(req.getHeader('content-length')) > 0) && !isChunked(req)) return null
-  const completion = openCompletion()
+  if (!(Number(req.getHeader('content-length')) > 0) && !hasChunkedBody(req)) return null
+  const completion = openBodyCompletion()
   res.onData((_, isLast) => void (isLast && completion.end()))
   return completion
 }
 
 /** The client has disconnected, so this error is sent to nobody. */
-export function abortedError(): ApiError {
+export function createAbortedError(): ApiError {
   return new ApiError('invalid', 'The request was aborted.')
 }
 
@@ -57,7 +57,7 @@ export function abortedError(): ApiError {
  * another client. So the response to a chunked request is sent after its packet has been parsed, and closes
  * the connection; uWebSockets.js closes a connection whose next request comes before the response.
  */
-export const isChunked = (req: HttpRequest): boolean => req.getHeader('transfer-encoding') !== ''
+export const hasChunkedBody = (req: HttpRequest): boolean => req.getHeader('transfer-encoding') !== ''
 
 const bodyless = new Set(['get', 'head', 'options'])
 
@@ -65,7 +65,7 @@ const bodyless = new Set(['get', 'head', 'options'])
  * Whether the body length of a request is given twice or empty (RFC 9112, section 6.3). uWebSockets.js uses
  * the first of several headers and ignores an empty one. Equal lengths count once.
  */
-export function isAmbiguous(req: HttpRequest): boolean {
+export function hasAmbiguousLength(req: HttpRequest): boolean {
   const lengths = new Set<string>()
   const codings: string[] = []
   req.forEach((name, value) => {
@@ -77,11 +77,11 @@ export function isAmbiguous(req: HttpRequest): boolean {
 
 /**
  * Closes the connection of an ambiguous request without a response, which a proxy could send to another
- * client (request smuggling). Also for a chunked body where none is read (see `isChunked`), since a response
+ * client (request smuggling). Also for a chunked body where none is read (see `hasChunkedBody`), since a response
  * without a body cannot close the connection. Returns whether it was closed.
  */
-export function closeAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
-  if (!isAmbiguous(req) && !(isChunked(req) && bodyless.has(req.getMethod()))) return false
+export function closeIfAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
+  if (!hasAmbiguousLength(req) && !(hasChunkedBody(req) && bodyless.has(req.getMethod()))) return false
   res.close()
   return true
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { isWithin, toNetworkList } from '../platform/outbound/networks.ts'
+import { isInNetworks, toNetworkList } from '../platform/outbound/networks.ts'
 
 export type ResolveAddress = ReturnType<typeof openAddressResolver>
 
@@ -12,7 +12,7 @@ export type ResolveAddress = ReturnType<typeof openAddressResolver>
  */
 export function openAddressResolver(trusted: readonly string[]) {
   const proxies = toNetworkList(trusted)
-  const isTrusted = (address: string) => isWithin(proxies, address)
+  const isTrusted = (address: string) => isInNetworks(proxies, address)
 
   return (connection: string, forwarded: string): string => {
     const direct = unmapIPv4(connection)
@@ -55,6 +55,6 @@ function readForwardedFor(req: HttpRequest): string {
 const proxyHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 
 /** Whether a proxy has sent the request, by the headers that proxies add; each adds only some of them. */
-export function isForwarded(req: Pick<HttpRequest, 'getHeader'>): boolean {
+export function isForwardedRequest(req: Pick<HttpRequest, 'getHeader'>): boolean {
   return proxyHeaders.some(name => req.getHeader(name) !== '')
 }

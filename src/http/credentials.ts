@@ -75,7 +75,7 @@ function isSameOrigin(req: HttpRequest): boolean {
 }
 
 /** Whether a request says that it comes from a page of this server. */
-export const isOwnPage = (req: HttpRequest): boolean => req.getHeader('x-requested-with') === 'cuewire'
+export const isFromOwnPage = (req: HttpRequest): boolean => req.getHeader('x-requested-with') === 'cuewire'
 
 /** Returns the value of a cookie in a `Cookie` header; empty if there is none. */
 export function readCookie(header: string, name: string): string {

@@ -2,39 +2,49 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
-import type { CachedResponse } from '../model/station/document.ts'
+import type { CachedResponse } from '../model/station/cached-response.ts'
 import type { LongList } from '../model/station/live-view.ts'
-import { responses, responseTime } from '../platform/metrics/http.ts'
+import { responsesMetric, responseTimeMetric } from '../platform/metrics/http.ts'
 import { DeadlineExceeded } from '../platform/runtime/deadline.ts'
 import { ApiError, Overloaded, StoreOffline } from '../platform/runtime/errors.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import { redactKeys } from '../platform/runtime/redact-keys.ts'
+import { redactKeysInPath } from '../platform/runtime/redact-keys.ts'
 import type { SlowLog } from '../platform/runtime/slow-log.ts'
-import { isStoreFault, describeError, findUnavailableStore } from '../platform/runtime/store-errors.ts'
+import {
+  isTemporaryStoreError,
+  describeError,
+  findUnavailableStore
+} from '../platform/runtime/store-errors.ts'
 import type { BodyCompletion } from './body.ts'
+import {
+  chooseEncoding,
+  etagMatches,
+  plainVariant,
+  type DocumentVariant,
+  encodeDocument
+} from './content-encoding.ts'
 import { renderApiError } from './error-body.ts'
 import {
-  buildHeaders,
-  commonLines,
+  buildReplyHeaders,
+  commonHeaderLines,
   documentHeaders,
   type HeaderList,
   jsonContentType,
   type RequestHead,
-  renderLines,
+  renderHeaderLines,
   statusLine,
-  typeHeaders,
+  contentTypeHeaders,
   withVary
 } from './headers.ts'
-import type { ContentSource, FileToSend, Reply } from './route.ts'
 import {
   maxUnstreamedBytes,
   openFileSource,
   type ResponsesInFlight,
   sendTimeoutMs,
   streamBytes,
-  streamFrom
-} from './stream.ts'
-import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
+  streamContent
+} from './response-stream.ts'
+import type { ContentSource, FileToSend, Reply } from './route.ts'
 
 /** What all requests of a server share. */
 export interface ServerContext {
@@ -85,7 +95,7 @@ export function whenSettled(exchange: Exchange, callback: () => void): void {
 }
 
 /** Must be called if the uWebSockets.js handler returns before the response is sent. */
-export function defer(exchange: Exchange): void {
+export function deferResponse(exchange: Exchange): void {
   if (exchange.isDeferred) return
   exchange.isDeferred = true
   exchange.server.inFlight.count++
@@ -111,7 +121,13 @@ export function sendReply(exchange: Exchange, reply: Reply, isPersonal: boolean)
   if (reply.longList) return void sendLongList(exchange, reply.headers ?? {}, reply.longList)
   const { status = 200, value, file, source } = reply
   const body = value === undefined ? reply.body : JSON.stringify(value)
-  send(exchange, { status, headers: buildHeaders(reply, body !== undefined, isPersonal), body, file, source })
+  send(exchange, {
+    status,
+    headers: buildReplyHeaders(reply, body !== undefined, isPersonal),
+    body,
+    file,
+    source
+  })
 }
 
 /** Sends the current document, or a 304 if the client has it. */
@@ -126,7 +142,7 @@ function sendDocument(
     return send(exchange, { status: 304, headers: documentHeaders(given, document), body: undefined })
   const variant = encodeDocument(document, chooseEncoding(acceptEncoding))
   if (!(variant instanceof Promise)) return sendVariant(exchange, given, document, variant)
-  defer(exchange)
+  deferResponse(exchange)
   void variant.then(compressed => {
     try {
       // If the document changed during the compression, the new one is sent uncompressed.
@@ -142,9 +158,9 @@ function sendVariant(
   exchange: Exchange,
   given: Readonly<Record<string, string>>,
   document: CachedResponse,
-  { encoding, bytes }: Variant
+  { encoding, bytes }: DocumentVariant
 ): void {
-  const headers = [...typeHeaders(given, encoding), ...documentHeaders(given, document)]
+  const headers = [...contentTypeHeaders(given, encoding), ...documentHeaders(given, document)]
   send(exchange, { status: 200, headers, body: bytes })
 }
 
@@ -154,7 +170,7 @@ async function sendLongList(
   given: Readonly<Record<string, string>>,
   take: NonNullable<Reply['longList']>
 ): Promise<void> {
-  defer(exchange)
+  deferResponse(exchange)
   try {
     // Such a connection can only be closed after a response that is not streamed.
     if (exchange.head.isChunked) throw new ApiError('invalid', 'This request must not have a body.')
@@ -163,7 +179,12 @@ async function sendLongList(
     const headers = documentHeaders(given, { etag: list.etag, position: null })
     if (etagMatches(exchange.head.ifNoneMatch, list.etag))
       return send(exchange, { status: 304, headers, body: undefined })
-    send(exchange, { status: 200, headers: [...typeHeaders(given, null), ...headers], body: undefined, list })
+    send(exchange, {
+      status: 200,
+      headers: [...contentTypeHeaders(given, null), ...headers],
+      body: undefined,
+      list
+    })
   } catch (error) {
     sendError(exchange, error)
   }
@@ -196,7 +217,8 @@ function logFailure(exchange: Exchange, error: unknown): void {
   const details = describeRequest(exchange)
   // The log leaves out what an outage explains.
   if (findUnavailableStore(error) !== null) log.warn({ err: error, ...details }, 'request failed')
-  else if (isStoreFault(error)) log.warn({ reason: describeError(error), ...details }, 'request failed')
+  else if (isTemporaryStoreError(error))
+    log.warn({ reason: describeError(error), ...details }, 'request failed')
   else log.error({ err: error, ...details }, 'request failed')
 }
 
@@ -204,7 +226,7 @@ function logFailure(exchange: Exchange, error: unknown): void {
 export const describeRequest = ({ head }: Exchange) => ({
   request: head.requestId,
   method: head.method,
-  path: redactKeys(head.path)
+  path: redactKeysInPath(head.path)
 })
 
 interface OutgoingResponse {
@@ -231,12 +253,12 @@ function send(exchange: Exchange, response: OutgoingResponse): void {
 const isBodyUnread = ({ body }: Exchange) => body?.isComplete() === false
 
 /**
- * Sends a response once the packet of the request has been parsed (see `isChunked` in `body.ts`). The body is received
+ * Sends a response once the packet of the request has been parsed (see `hasChunkedBody` in `body.ts`). The body is received
  * first, for a while, if the response ends the connection: bytes that were not read reset it, and the client may lose
  * the response. Also for a proxy, since some drop a response that comes while they send the body (Caddy over HTTP/1.1).
  */
 async function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): Promise<void> {
-  defer(exchange)
+  deferResponse(exchange)
   const { head, body, server } = exchange
   await nextTick()
   if (head.isChunked || head.isLast || head.isForwarded) {
@@ -257,7 +279,7 @@ function writeCorked(
   { status, headers, body, file, source, list, close = false }: OutgoingResponse
 ): void {
   const { res, head, group, startedAtMs } = exchange
-  responses.inc({ group, status: String(status) })
+  responsesMetric.inc({ group, status: String(status) })
   if (startedAtMs !== null) measure(exchange, performance.now() - startedAtMs, status)
   // A client that still sends would be reset, so it is asked to close the connection. uWebSockets.js drops the rest of
   // the body.
@@ -268,7 +290,7 @@ function writeCorked(
   const allHeaders: HeaderList =
     ignoredFields === '' ? ownHeaders : [...ownHeaders, ['X-Ignored-Fields', ignoredFields]]
   res.writeStatus(statusLine(status))
-  const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
+  const lines = head.cors + commonHeaderLines + renderHeaderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
   if (isUnread && !mustClose) res.writeHeader('Connection', 'close')
   const size = file?.size ?? source?.size ?? list?.size ?? Buffer.byteLength(body ?? '')
@@ -294,7 +316,7 @@ function writeCorked(
 
 function measure(exchange: Exchange, ms: number, status: number): void {
   const { group, server } = exchange
-  responseTime.observe({ group }, ms / 1_000)
+  responseTimeMetric.observe({ group }, ms / 1_000)
   server.slowLog?.note('request', ms, () => ({ ...describeRequest(exchange), status }))
 }
 
@@ -302,7 +324,7 @@ const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer
 
 function stream(exchange: Exchange, body: Uint8Array | ContentSource, size: number): void {
   const { res } = exchange
-  defer(exchange)
+  deferResponse(exchange)
   // A slow client must not keep the bytes in memory or the file open forever.
   const timer = setTimeout(() => exchange.isOpen && res.close(), sendTimeoutMs(size))
   whenSettled(exchange, () => clearTimeout(timer))
@@ -312,14 +334,14 @@ function stream(exchange: Exchange, body: Uint8Array | ContentSource, size: numb
     logFailure(exchange, error)
     res.close()
   }
-  streamFrom(res, body, { isOpen: () => exchange.isOpen, onDone, onError })
+  streamContent(res, body, { isOpen: () => exchange.isOpen, onDone, onError })
 }
 
 function toReportedError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError && error.kind !== 'internal') return error
   if (error instanceof DeadlineExceeded)
     return new Overloaded(5, 'The request took too long: try again in a few seconds.')
-  return isStoreFault(error)
+  return isTemporaryStoreError(error)
     ? new StoreOffline()
     : new ApiError('internal', undefined, { request_id: requestId })
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { ApiError } from '../platform/runtime/errors.ts'
 import { charsetFields, maxFormFields } from '../platform/text/percent-encoding.ts'
-import { type FilePart, readMultipart } from './multipart-body.ts'
+import { type FilePart, readMultipartForm } from './multipart-body.ts'
 
 /** A form with at most one file; null: it has none. */
 export interface MultipartForm {
@@ -22,7 +22,7 @@ interface FormOptions {
 }
 
 /** Parses a form that was received whole; a field may name its charset. Throws 400 for a body that is none. */
-export async function parseMultipart(
+export async function parseMultipartForm(
   bytes: Uint8Array,
   contentType: string,
   { fieldLimit, charset = null }: FormOptions = {}
@@ -57,7 +57,7 @@ async function parseIn(
     for await (const piece of pieces) parts.push(piece)
     file = Buffer.concat(parts)
   }
-  await readMultipart(body, contentType, onFile, {
+  await readMultipartForm(body, contentType, onFile, {
     onField: (name, value) => void fields.push([name, value]),
     charset,
     ...(fieldLimit !== undefined && { fieldLimit })
@@ -66,14 +66,14 @@ async function parseIn(
 }
 
 /** The fields of a form without a file. Throws 400 for a body that is none. */
-export async function parseFields(bytes: Uint8Array, contentType: string): Promise<URLSearchParams> {
-  const { fields, file } = await parseMultipart(bytes, contentType, { fieldLimit: maxFormFields })
+export async function parseFormFields(bytes: Uint8Array, contentType: string): Promise<URLSearchParams> {
+  const { fields, file } = await parseMultipartForm(bytes, contentType, { fieldLimit: maxFormFields })
   if (file !== null) throw new ApiError('invalid', 'The form must not contain a file.')
   return new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]))
 }
 
 /** The file of a form. Throws 400 without one. */
-export function getFile({ file }: MultipartForm): Uint8Array {
+export function getFormFile({ file }: MultipartForm): Uint8Array {
   if (file === null) throw new ApiError('invalid', 'The form must contain a file.')
   return file
 }

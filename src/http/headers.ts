@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-import type { CachedResponse, StatePosition } from '../model/station/document.ts'
+import type { CachedResponse, StatePosition } from '../model/station/cached-response.ts'
+import type { ContentEncoding } from './content-encoding.ts'
 import type { Reply } from './route.ts'
-import type { Encoding } from './variants.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -44,7 +44,7 @@ export function withVary(headers: HeaderList, vary: string): HeaderList {
  * Renders header lines, each after a line break, for the rest of one header value: a native call per header
  * costs more than the response itself. Line breaks in values become spaces, so that they inject no headers.
  */
-export function renderLines(headers: HeaderList): string {
+export function renderHeaderLines(headers: HeaderList): string {
   let lines = ''
   for (const [name, value] of headers) lines += `\r\n${name}: ${breaks.test(value) ? flatten(value) : value}`
   return lines
@@ -55,7 +55,7 @@ const breaks = /[\r\n\0]/
 const flatten = (value: string) => value.replace(/[\r\n\0]+/g, ' ')
 
 /** Header lines of every response. */
-export const commonLines = renderLines([['X-Content-Type-Options', 'nosniff']])
+export const commonHeaderLines = renderHeaderLines([['X-Content-Type-Options', 'nosniff']])
 
 type Given = NonNullable<Reply['headers']>
 
@@ -79,7 +79,7 @@ export function positionHeaders({ epoch, offset }: StatePosition) {
 }
 
 /** Headers of the body of a document. */
-export function typeHeaders(given: Given, encoding: Encoding | null): HeaderList {
+export function contentTypeHeaders(given: Given, encoding: ContentEncoding | null): HeaderList {
   const type = ['Content-Type', given['Content-Type'] ?? jsonContentType] as const
   return encoding === null ? [type] : [type, ['Content-Encoding', encoding]]
 }
@@ -99,10 +99,10 @@ export const preflightHeaders: HeaderList = [
   ['Access-Control-Max-Age', '86400']
 ]
 
-export type Cors = ReturnType<typeof buildCors>
+export type CorsPolicy = ReturnType<typeof buildCorsPolicy>
 
 /** Which origins may read responses in a browser. `allowed` lists origins or contains `*`. */
-export function buildCors(allowed: readonly string[]) {
+export function buildCorsPolicy(allowed: readonly string[]) {
   const allowsAll = allowed.includes('*')
   const origins = new Set(allowed)
   return {
@@ -114,13 +114,17 @@ export function buildCors(allowed: readonly string[]) {
 }
 
 /** The CORS header lines of every response, for a value of `allowedFor`. */
-export function corsLines(allowed: string): string {
-  return allowed === '*' ? anyOrigin : allowed === '' ? noOrigin : renderLines([allow(allowed), exposed])
+export function corsHeaderLines(allowed: string): string {
+  return allowed === '*'
+    ? anyOrigin
+    : allowed === ''
+      ? noOrigin
+      : renderHeaderLines([allow(allowed), exposed])
 }
 
 const allow = (origin: string) => ['Access-Control-Allow-Origin', origin] as const
-const anyOrigin = renderLines([allow('*'), exposed])
-const noOrigin = renderLines([exposed])
+const anyOrigin = renderHeaderLines([allow('*'), exposed])
+const noOrigin = renderHeaderLines([exposed])
 
 /** The key in `X-API-Key`, `Authorization: Bearer` or `X-Liquidsoap-Api-Key`; empty if none. */
 export function readApiKey(req: HttpRequest): string {
@@ -139,10 +143,10 @@ export function chooseRequestId(given: string): string {
 /** An id for frequent requests: random text of this process and a counter. */
 const countedId = Buffer.from(`${randomBytes(6).toString('hex')}-0000000000`)
 
-export const countedIdBytes = countedId.length
+export const countedRequestIdBytes = countedId.length
 
 /** Writes the next id to the beginning of a buffer, which is faster than creating a string. */
-export function writeCountedId(into: Uint8Array): void {
+export function writeCountedRequestId(into: Uint8Array): void {
   for (let at = countedId.length - 1; at >= 0; at--) {
     const digit = countedId[at] ?? 0
     // The dash is before the number, which overflows to 0.
@@ -156,7 +160,7 @@ export function writeCountedId(into: Uint8Array): void {
 const onlyType: HeaderList = [['Content-Type', jsonContentType]]
 
 /** The headers of a reply. Those to a key are not cacheable unless the reply sets `Cache-Control`. */
-export function buildHeaders(reply: Reply, hasBody: boolean, isPersonal: boolean): HeaderList {
+export function buildReplyHeaders(reply: Reply, hasBody: boolean, isPersonal: boolean): HeaderList {
   if (reply.headers === undefined && hasBody && !isPersonal) return onlyType
   const given = Object.entries(reply.headers ?? {})
   const headers = [...given]

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 
 import { ApiError } from '../platform/runtime/errors.ts'
-import { abortedError, type BodyCompletion, keepAliveMs, openCompletion } from './body.ts'
+import { createAbortedError, type BodyCompletion, keepAliveMs, openBodyCompletion } from './body.ts'
 import type { BodyStream } from './route.ts'
 import { openSpoolFile, type OpenSpool } from './spool-file.ts'
 
@@ -49,7 +49,7 @@ export function openIncomingStream(
   { openSpool, onEnd }: IncomingStreamOptions
 ): IncomingStream {
   const buffer = openBodyBuffer(openSpool)
-  const completion = openCompletion()
+  const completion = openBodyCompletion()
   if (size === 0) completion.end()
   let failure: Error | null = null
   let isAborted = false
@@ -119,7 +119,7 @@ export function openIncomingStream(
         if (isPaused && buffer.unreadBytes() === 0) scheduleResume(resumeBody)
         if (bytes !== null) return bytes
         if (failure !== null) throw failure
-        if (isAborted) throw abortedError()
+        if (isAborted) throw createAbortedError()
         if (completion.isComplete()) {
           onEnd()
           return null
@@ -184,7 +184,7 @@ function giveBack(block: Block): void {
 let totalUnreadBytes = 0
 
 /** The bytes of all bodies that have arrived and were not read. */
-export const unreadBytesOfAll = (): number => totalUnreadBytes
+export const countUnreadBodyBytes = (): number => totalUnreadBytes
 
 /**
  * Holds the bytes of a body that have arrived and were not read, in order: in memory as long as there is some, and then

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import busboy from 'busboy'
 
 import { ApiError, fieldError, refuseBody, refuseField } from '../platform/runtime/errors.ts'
-import { openPauses } from '../platform/runtime/time-slices.ts'
-import { decodeAsSent } from '../platform/text/foreign-text.ts'
+import { openEventLoopYield } from '../platform/runtime/time-slices.ts'
+import { decodeForeignTextAsSent } from '../platform/text/foreign-text.ts'
 import { readPieces } from './incoming-stream.ts'
 import type { BodyStream } from './route.ts'
 
@@ -42,7 +42,7 @@ const pieceBytes = 64 * 1024
 
 /** The same for a parser, which keeps pieces and works on what it gets at once. */
 async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
-  const pause = openPauses(sliceMs)
+  const pause = openEventLoopYield(sliceMs)
   for await (const piece of readPieces(stream))
     for (let from = 0; from < piece.length; from += pieceBytes) {
       await pause()
@@ -54,7 +54,7 @@ async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
  * Reads a form with at most one file, which `onFile` receives while it arrives. Returns the fields. Throws 400 for a
  * body that is not such a form, with the field of the file if it is cut off.
  */
-export async function readMultipart(
+export async function readMultipartForm(
   stream: BodyStream,
   contentType: string,
   onFile: (part: FilePart) => Promise<void>,
@@ -128,7 +128,7 @@ function openParser(contentType: string, fieldLimit: number, charset: string | n
   try {
     return busboy({
       headers: { 'content-type': contentType },
-      decodeText: (bytes, named) => decodeAsSent(bytes, isUtf8(named) ? charset : named),
+      decodeText: (bytes, named) => decodeForeignTextAsSent(bytes, isUtf8(named) ? charset : named),
       preservePath: true,
       // Parts without a header are neither fields nor files.
       limits: { ...limits, fields: fieldLimit, parts: fieldLimit + limits.files + 1 }

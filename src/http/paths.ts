@@ -23,7 +23,7 @@ const order = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * over one without. The lookup returns null for an unknown path, an empty parameter or an invalid percent
  * escape. Throws for two routes with the same method and path.
  */
-export function compilePaths<R extends Route>(routes: readonly R[]) {
+export function compileRoutePaths<R extends Route>(routes: readonly R[]) {
   const root = openNode<R>()
   for (const route of routes) insert(root, route)
   return (path: string) => {
@@ -107,4 +107,4 @@ function buildMatch<R extends Route>(leaf: Leaf<R>, values: readonly string[]) {
 export const removeRepeatedSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')
 
 /** Removes the slashes at the end of a path. */
-export const removeLastSlashes = (path: string): string => path.replace(/\/+$/, '')
+export const removeTrailingSlashes = (path: string): string => path.replace(/\/+$/, '')

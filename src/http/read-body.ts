@@ -3,15 +3,15 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { decodeForeignLinesInSlices, findCharset } from '../platform/text/foreign-text.ts'
 import { isJsonType, parseLargeJsonBody } from '../platform/text/json-body.ts'
-import { findCharsetField, parseForm } from '../platform/text/percent-encoding.ts'
-import { abortedError, isChunked, keepAliveMs, openCompletion } from './body.ts'
-import { getFile, parseFields, parseMultipart } from './form-body.ts'
+import { findCharsetField, parseUrlEncodedForm } from '../platform/text/percent-encoding.ts'
+import { createAbortedError, hasChunkedBody, keepAliveMs, openBodyCompletion } from './body.ts'
+import { getFormFile, parseFormFields, parseMultipartForm } from './form-body.ts'
 import { isMultipart } from './multipart-body.ts'
 import { parseRecordForm } from './record-form.ts'
-import { type Admitted, formContentType, type Request, type Route } from './route.ts'
+import { type AdmittedRequest, formContentType, type RoutedRequest, type Route } from './route.ts'
 
 /** The body of a request that is read as a whole. */
-export interface ReceivedBody {
+export interface CollectedBody {
   readonly contentType: string
   readonly incoming: ReturnType<typeof collectBody>
   readonly query: URLSearchParams
@@ -31,11 +31,11 @@ interface BodyLimits {
 export function receiveBody(
   res: HttpResponse,
   req: HttpRequest,
-  { request: { method, query }, route, limits }: { request: Request; route: Route; limits: BodyLimits }
-): ReceivedBody | null {
+  { request: { method, query }, route, limits }: { request: RoutedRequest; route: Route; limits: BodyLimits }
+): CollectedBody | null {
   if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
   const declaredBytes = Number(req.getHeader('content-length')) || 0
-  if (declaredBytes === 0 && !isChunked(req)) return null
+  if (declaredBytes === 0 && !hasChunkedBody(req)) return null
   const { maxBodyBytes: maxBytes = limits.maxBytes } = route
   return {
     contentType: req.getHeader('content-type'),
@@ -64,7 +64,7 @@ export function collectBody(
   })
   // It may reject before it is awaited.
   bytes.catch(ignore)
-  const completion = openCompletion()
+  const completion = openBodyCompletion()
   let chunks: Buffer[] = []
   let size = 0
   let isSettled = false
@@ -111,23 +111,23 @@ export function collectBody(
     isComplete: completion.isComplete,
     whenComplete: completion.whenComplete,
     /** Must be called if the client leaves, and before the response. */
-    cancel: () => settle(() => reject(abortedError()))
+    cancel: () => settle(() => reject(createAbortedError()))
   }
 }
 
-/** Parses a body. `form`: as of `Admitted`. */
-export async function readBody(
-  { contentType, incoming, query }: ReceivedBody,
+/** Parses a body. `form`: as of `AdmittedRequest`. */
+export async function parseCollectedBody(
+  { contentType, incoming, query }: CollectedBody,
   { textTypes = [], takesForm = false, byteTypes, maxBodyValues }: Route,
-  form: Admitted['form']
+  form: AdmittedRequest['form']
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
   const type = typeName.trim()
   const charset = findCharset(contentType) ?? findCharsetField(query)
   if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
-    const parts = await parseMultipart(await incoming.bytes, contentType, { charset })
+    const parts = await parseMultipartForm(await incoming.bytes, contentType, { charset })
     if (takesForm) return Object.fromEntries(parts.fields)
-    return byteTypes ? getFile(parts) : decodeForeignLinesInSlices(getFile(parts), parts.charset)
+    return byteTypes ? getFormFile(parts) : decodeForeignLinesInSlices(getFormFile(parts), parts.charset)
   }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
@@ -143,10 +143,11 @@ export async function readBody(
   if (textTypes.includes(type)) return decodeForeignLinesInSlices(await incoming.bytes, charset)
   if (type === formContentType) assertFormSize(await incoming.bytes)
   if (takesForm && type === formContentType)
-    return Object.fromEntries(parseForm(await incoming.bytes, charset))
+    return Object.fromEntries(parseUrlEncodedForm(await incoming.bytes, charset))
   if (form && isMultipart(contentType))
-    return parseRecordForm(await parseFields(await incoming.bytes, contentType), form)
-  if (form && type === formContentType) return parseRecordForm(parseForm(await incoming.bytes, charset), form)
+    return parseRecordForm(await parseFormFields(await incoming.bytes, contentType), form)
+  if (form && type === formContentType)
+    return parseRecordForm(parseUrlEncodedForm(await incoming.bytes, charset), form)
   throw new ApiError('wrong-media-type')
 }
 

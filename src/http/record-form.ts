@@ -1,7 +1,7 @@
 import qs from 'qs'
 
-import { type JsonSchema, numberText } from '../model/fields/field.ts'
-import { listAlternatives, isObject } from '../model/fields/schema-alternatives.ts'
+import { type JsonSchema, numberTextPattern } from '../model/fields/field.ts'
+import { listSchemaAlternatives, isObjectOrArray } from '../model/fields/schema-alternatives.ts'
 import { refuseBody, refuseField } from '../platform/runtime/errors.ts'
 import { maxFormFields } from '../platform/text/percent-encoding.ts'
 
@@ -15,7 +15,7 @@ const maxNameLength = 500
  */
 export function parseRecordForm(fields: URLSearchParams, schema: JsonSchema): unknown {
   assertFieldCount(fields)
-  return convert(nest(fields), listAlternatives(schema))
+  return convert(nest(fields), listSchemaAlternatives(schema))
 }
 
 function assertFieldCount(fields: URLSearchParams): void {
@@ -68,11 +68,11 @@ const words = new Map([
 /** Returns a value with the types of its schemas. */
 function convert(value: unknown, schemas: readonly JsonSchema[]): unknown {
   if (typeof value === 'string') return convertText(value, schemas)
-  if (!isObject(value)) return value
+  if (!isObjectOrArray(value)) return value
   // A list has the numbers from 0 on, without a gap; a map may have numbers as names.
   const members = Object.entries(value)
   if (members.length > 0 && members.every(([name], index) => name === String(index))) {
-    const items = schemas.flatMap(each => listAlternatives(each['items']))
+    const items = schemas.flatMap(each => listSchemaAlternatives(each['items']))
     return members.map(([, element]) => convert(element, items))
   }
   return Object.fromEntries(
@@ -86,12 +86,16 @@ function convertText(value: string, schemas: readonly JsonSchema[]): unknown {
   if (types.has('boolean') && words.has(value)) return words.get(value)
   if (value === '') return null
   const isNumeric = types.has('integer') || types.has('number')
-  return isNumeric && numberText.test(value) ? Number(value) : value
+  return isNumeric && numberTextPattern.test(value) ? Number(value) : value
 }
 
 function schemasOfMember(name: string, schemas: readonly JsonSchema[]): JsonSchema[] {
   const named = schemas.flatMap(({ properties }) =>
-    isObject(properties) && Object.hasOwn(properties, name) ? listAlternatives(properties[name]) : []
+    isObjectOrArray(properties) && Object.hasOwn(properties, name)
+      ? listSchemaAlternatives(properties[name])
+      : []
   )
-  return named.length > 0 ? named : schemas.flatMap(each => listAlternatives(each['additionalProperties']))
+  return named.length > 0
+    ? named
+    : schemas.flatMap(each => listSchemaAlternatives(each['additionalProperties']))
 }

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 
-import type { CachedResponse } from '../model/station/document.ts'
+import type { CachedResponse } from '../model/station/cached-response.ts'
 import type { LongList } from '../model/station/live-view.ts'
 
 /** A request. Paths and queries are decoded. */
-export interface Request {
+export interface RoutedRequest {
   readonly method: string
   /** The path as sent, without the query. */
   readonly path: string
@@ -128,7 +128,7 @@ export interface Route {
 }
 
 /** What was received with a request. */
-export interface Received {
+export interface ReceivedRequest {
   /** Parsed JSON, text or bytes, as the route declares; undefined without a body. */
   readonly body: unknown
   /** The body of a route with `isStreamed`, else null. */
@@ -136,13 +136,13 @@ export interface Received {
 }
 
 /** A request whose caller may send it. */
-export interface Admitted {
+export interface AdmittedRequest {
   /** The JSON Schema of a record that the body may contain as a form; undefined: forms of records are refused. */
   readonly form?: Readonly<Record<string, unknown>> | undefined
   /** Returns the value of `X-Ignored-Fields`: the fields of the body that have no effect; empty if there are none. */
   readonly nameIgnored?: ((body: unknown) => string) | undefined
   /** Throws `ApiError` for errors that the caller may see. */
-  readonly handle: (received: Received) => Reply | Promise<Reply>
+  readonly handle: (received: ReceivedRequest) => Reply | Promise<Reply>
 }
 
 /** The content type of an HTML form. */

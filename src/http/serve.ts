@@ -1,15 +1,15 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { noGroup } from '../platform/metrics/http.ts'
+import { noRouteGroup } from '../platform/metrics/http.ts'
 import { withDeadline } from '../platform/runtime/deadline.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { parseQuery } from '../platform/text/percent-encoding.ts'
-import { isTracing, traced } from '../platform/tracing/tracing.ts'
-import { abortedError, closeAmbiguous, dropBody, isChunked } from './body.ts'
-import { isForwarded, readAddress, type ResolveAddress } from './client-address.ts'
-import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
+import { isTracing, runInSpan } from '../platform/tracing/tracing.ts'
+import { createAbortedError, closeIfAmbiguous, dropBody, hasChunkedBody } from './body.ts'
+import { isForwardedRequest, readAddress, type ResolveAddress } from './client-address.ts'
+import { assertSameOrigin, isFromOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
-  defer,
+  deferResponse,
   describeRequest,
   type Exchange,
   type ServerContext,
@@ -18,11 +18,17 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
-import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
+import {
+  corsHeaderLines,
+  buildCorsPolicy,
+  type HeaderList,
+  preflightHeaders,
+  chooseRequestId
+} from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
-import { compilePaths, removeLastSlashes, removeRepeatedSlashes } from './paths.ts'
-import { readBody, receiveBody, type ReceivedBody } from './read-body.ts'
-import type { Admitted, Received, Reply, Request, Route } from './route.ts'
+import { compileRoutePaths, removeTrailingSlashes, removeRepeatedSlashes } from './paths.ts'
+import { parseCollectedBody, receiveBody, type CollectedBody } from './read-body.ts'
+import type { AdmittedRequest, ReceivedRequest, Reply, RoutedRequest, Route } from './route.ts'
 import type { OpenSpool } from './spool-file.ts'
 
 export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContext, 'log'>> {
@@ -31,7 +37,7 @@ export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContex
    * Decides who sends a request and how it is handled. Called before the body is read; throws `ApiError` if the caller
    * may not send it. If it returns no promise, synchronous handlers respond in the same tick.
    */
-  readonly admit: (request: Request, route: R) => Admitted | Promise<Admitted>
+  readonly admit: (request: RoutedRequest, route: R) => AdmittedRequest | Promise<AdmittedRequest>
   readonly addressOf: ResolveAddress
   /** The group of a route, for metrics. */
   readonly groupOf?: (route: R) => string
@@ -79,33 +85,33 @@ export function serveRoutes<R extends Route>(
   routes: readonly R[],
   options: ServeOptions<R>
 ): void {
-  const { admit, addressOf, log, openSpool, groupOf = () => noGroup } = options
+  const { admit, addressOf, log, openSpool, groupOf = () => noRouteGroup } = options
   const { isDraining = () => false, inFlight = { count: 0 } } = options
   const { sessionCookie = '', takesKeyInQuery = () => false, trimsBelow, ownHandlers } = options
   const server = { log, isDraining, inFlight, slowLog: options.slowLog, renderError: options.renderError }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
-  const match = compilePaths(routes)
+  const match = compileRoutePaths(routes)
   const groups = new Map(routes.map(route => [route, groupOf(route)]))
-  const cors = buildCors(options.corsOrigins)
+  const cors = buildCorsPolicy(options.corsOrigins)
 
   app.any('/*', (res, req) => {
-    if (closeAmbiguous(res, req)) return
+    if (closeIfAmbiguous(res, req)) return
     const exchange: Exchange = {
       res,
       head: {
         method: req.getMethod().toUpperCase(),
         path: req.getUrl(),
         requestId: chooseRequestId(req.getHeader('x-request-id')),
-        cors: corsLines(cors.allowedFor(cors.vary === '' ? '' : req.getHeader('origin'))),
+        cors: corsHeaderLines(cors.allowedFor(cors.vary === '' ? '' : req.getHeader('origin'))),
         vary: cors.vary,
         ifNoneMatch: req.getHeader('if-none-match'),
         acceptEncoding: req.getHeader('accept-encoding'),
-        isChunked: isChunked(req),
+        isChunked: hasChunkedBody(req),
         isLast: req.getHeader('connection').length === closeLength,
-        isForwarded: isForwarded(req)
+        isForwarded: isForwardedRequest(req)
       },
       server,
-      group: noGroup,
+      group: noRouteGroup,
       allow: '',
       startedAtMs: performance.now(),
       isOpen: true,
@@ -128,7 +134,7 @@ export function serveRoutes<R extends Route>(
 
   /** Removes a slash too many at the end of a path. */
   const trim = (path: string) =>
-    trimsBelow !== undefined && path.startsWith(trimsBelow) ? removeLastSlashes(path) : path
+    trimsBelow !== undefined && path.startsWith(trimsBelow) ? removeTrailingSlashes(path) : path
 
   /** Returns null for a request that was answered or given to its own handler. */
   function routeRequest(exchange: Exchange, req: HttpRequest): Target<R> | null {
@@ -156,7 +162,7 @@ export function serveRoutes<R extends Route>(
     const isKeyed = route?.access !== 'public'
     const isSafe = (method === 'GET' || method === 'HEAD') && !route?.changes
     // Widgets and plugins read with repeated slashes. An empty id of an operator must not reach another record.
-    const hasEmptyPart = removeLastSlashes(sent) !== removeLastSlashes(path)
+    const hasEmptyPart = removeTrailingSlashes(sent) !== removeTrailingSlashes(path)
     if (hasEmptyPart && route !== undefined && (isKeyed || !isSafe)) throw new ApiError('not-found')
     if (exact === null) {
       exchange.body = dropBody(exchange.res, req)
@@ -167,12 +173,12 @@ export function serveRoutes<R extends Route>(
     }
     if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
       throw new ApiError('method-not-allowed')
-    exchange.group = groups.get(route) ?? noGroup
+    exchange.group = groups.get(route) ?? noRouteGroup
     return { route, path, params: found.params, isSafe, isKeyed }
   }
 
   /** Reads what uWebSockets.js forgets once its handler returns. */
-  function readRequest(exchange: Exchange, req: HttpRequest, target: Target<R>): Request {
+  function readRequest(exchange: Exchange, req: HttpRequest, target: Target<R>): RoutedRequest {
     const { route, path, params, isSafe, isKeyed } = target
     const query = parseQuery(req.getQuery() ?? '')
     const queryKey = takesKeyInQuery(route, isSafe) ? (query.get('api_key') ?? '') : ''
@@ -191,7 +197,7 @@ export function serveRoutes<R extends Route>(
       host: req.getHeader('host'),
       address: needsAddress ? readAddress(exchange.res, req, addressOf) : '',
       userAgent: isSameOriginOnly ? req.getHeader('user-agent') : '',
-      isOwnPage: isOwnPage(req),
+      isOwnPage: isFromOwnPage(req),
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)
     }
@@ -204,7 +210,7 @@ export function serveRoutes<R extends Route>(
     // What a key shows is not for others, whatever the route.
     const isPersonal = isKeyed || request.apiKey !== ''
     const span = isTracing() && !isSafe ? openSpan(route, req.getHeader('traceparent')) : null
-    const run = (call: Admitted, received: Received) =>
+    const run = (call: AdmittedRequest, received: ReceivedRequest) =>
       span === null ? call.handle(received) : span(async () => call.handle(received))
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
@@ -227,16 +233,16 @@ export function serveRoutes<R extends Route>(
     }
     void finish(exchange, body, isPersonal, async () => {
       const { form, nameIgnored, ...known } = await admitted
-      const parsed = body === null ? undefined : await readBody(body, route, form)
+      const parsed = body === null ? undefined : await parseCollectedBody(body, route, form)
       exchange.ignoredFields = nameIgnored?.(parsed) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
-      if (!exchange.isOpen) throw abortedError()
+      if (!exchange.isOpen) throw createAbortedError()
       return run(known, { body: parsed, stream: null })
     })
   }
 
   function openStream(res: HttpResponse, req: HttpRequest, onEnd: () => void): IncomingStream {
-    const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
+    const size = hasChunkedBody(req) ? null : Number(req.getHeader('content-length')) || 0
     return openIncomingStream(res, size, { openSpool, onEnd })
   }
 
@@ -250,7 +256,7 @@ export function serveRoutes<R extends Route>(
       stream.abort()
       log.info(describeRequest(exchange), 'client left before the response')
     }
-    defer(exchange)
+    deferResponse(exchange)
     try {
       const working = withDeadline(streamedTimeoutMs, 'the response', work)
       deliver(exchange, await working.finally(() => stream.release()), true)
@@ -264,7 +270,7 @@ export function serveRoutes<R extends Route>(
     if (!exchange.isOpen) return
     if (!reply.later) return sendReply(exchange, reply, isPersonal)
     exchange.startedAtMs = null
-    defer(exchange)
+    deferResponse(exchange)
     exchange.onDisconnect = reply.later(work => {
       exchange.onDisconnect = null
       try {
@@ -280,12 +286,12 @@ export function serveRoutes<R extends Route>(
   /** Sends the result of `work`, or an error at the deadline. Never rejects. */
   async function finish(
     exchange: Exchange,
-    body: ReceivedBody | null,
+    body: CollectedBody | null,
     isPersonal: boolean,
     work: () => Promise<Reply>
   ): Promise<void> {
     exchange.onDisconnect = () => body?.incoming.cancel()
-    defer(exchange)
+    deferResponse(exchange)
     const timeoutMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
     try {
       deliver(exchange, await withDeadline(timeoutMs, 'the response', work), isPersonal)
@@ -302,14 +308,14 @@ function openSpan({ method, path }: Route, traceparent: string) {
   const attributes = { 'http.request.method': method, 'http.route': path }
   const options = { kind: 'server', parent: traceparent, attributes } as const
   return (work: () => Promise<Reply>): Promise<Reply> =>
-    traced(`${method} ${path}`, options, async span => {
+    runInSpan(`${method} ${path}`, options, async span => {
       const reply = await work()
       span?.set({ 'http.response.status_code': reply.status ?? 200 })
       return reply
     })
 }
 
-const withoutBody: Received = { body: undefined, stream: null }
+const withoutBody: ReceivedRequest = { body: undefined, stream: null }
 
 const noHeaders: HeaderList = []
 

@@ -22,13 +22,13 @@ let loaded: typeof UWebSockets | null = null
  * Opens an app without encryption. Throws an `OperatorError` if uWebSockets.js has no binary for this
  * platform. Missing arguments are not passed on, because an argument `undefined` ends the process.
  */
-export const App: typeof UWebSockets.App = (...options) => uws().App(...options)
+export const openUwsApp: typeof UWebSockets.App = (...options) => uws().App(...options)
 
 /**
  * Listens on a port; 0 takes a free one. Unless `exclusive`, several processes share the port and the kernel
  * distributes connections. `close` keeps open connections. Throws an `OperatorError` with the reason.
  */
-export async function listen(
+export async function listenOnPort(
   app: TemplatedApp,
   host: string,
   port: number,

@@ -1,5 +1,5 @@
 import type { Trigger } from '../model/station/triggers.ts'
-import { subscriptions as counted } from '../platform/metrics/push.ts'
+import { subscriptionsMetric as counted } from '../platform/metrics/push.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import type { SubscriptionRequest } from './protocol.ts'
 import type { Channel, LiveSession, Subscription } from './session.ts'
@@ -120,7 +120,7 @@ export function delayPublication(
 }
 
 /** Applies every change that is due. Returns the triggers of the new state; null if nothing changed. */
-export function applyDueChanges(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
+export function applyDuePublications(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
   const { postponed } = channel
   const count = postponed.findIndex(({ dueAtMs }) => dueAtMs > nowMs)
   const due = postponed.splice(0, count === -1 ? postponed.length : count)

@@ -4,10 +4,10 @@ import type { LiveStation } from './feed/live-station.ts'
 const resting = new WeakMap<LiveStation, JsonObject>()
 
 /** Returns the JSON Merge Patch between the event renderings of two states; null if none can express it. */
-export function renderPatch(from: LiveStation, to: LiveStation, nowSeconds: number): string | null {
+export function renderMergePatch(from: LiveStation, to: LiveStation, nowSeconds: number): string | null {
   const document: JsonObject = JSON.parse(to.eventText(nowSeconds))
-  const patch = computePatch(restingDocument(from, nowSeconds), document)
-  return patch === inexpressible ? null : JSON.stringify(patch)
+  const patch = computeMergePatch(restingDocument(from, nowSeconds), document)
+  return patch === inexpressiblePatch ? null : JSON.stringify(patch)
 }
 
 function restingDocument(station: LiveStation, nowSeconds: number): JsonObject {
@@ -20,43 +20,44 @@ function restingDocument(station: LiveStation, nowSeconds: number): JsonObject {
   return found
 }
 
-export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 export interface JsonObject {
-  readonly [name: string]: Json
+  readonly [name: string]: JsonValue
 }
 
 /** A change that no patch can express: a member cannot be set to null. */
-export const inexpressible = Symbol('inexpressible')
+export const inexpressiblePatch = Symbol('inexpressible')
 
 /**
- * Returns the JSON Merge Patch (RFC 7396) from `from` to `to`; `{}` if they are equal. `inexpressible` if a
+ * Returns the JSON Merge Patch (RFC 7396) from `from` to `to`; `{}` if they are equal. `inexpressiblePatch` if a
  * member would become null, or an object that contains a null would be added; existing nulls and those in
  * arrays are allowed.
  */
-export function computePatch(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
-  const patch: Record<string, Json> = {}
+export function computeMergePatch(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressiblePatch {
+  const patch: Record<string, JsonValue> = {}
   for (const name of Object.keys(from)) if (!Object.hasOwn(to, name)) patch[name] = null
   for (const [name, value] of Object.entries(to)) {
     const before = Object.hasOwn(from, name) ? from[name] : undefined
     if (before !== undefined && isObject(before) && isObject(value)) {
-      const inner = computePatch(before, value)
-      if (inner === inexpressible) return inexpressible
+      const inner = computeMergePatch(before, value)
+      if (inner === inexpressiblePatch) return inexpressiblePatch
       if (Object.keys(inner).length > 0) patch[name] = inner
     } else if (before === undefined || !isEqual(before, value)) {
-      if (hasNull(value)) return inexpressible
+      if (hasNull(value)) return inexpressiblePatch
       patch[name] = value
     }
   }
   return patch
 }
 
-function isObject(value: Json): value is JsonObject {
+function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a patch with this value would lose a null: at the top or in an object, not in an array. */
-function hasNull(value: Json): boolean {
+function hasNull(value: JsonValue): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull))
 }
 
-const isEqual = (left: Json, right: Json) => left === right || JSON.stringify(left) === JSON.stringify(right)
+const isEqual = (left: JsonValue, right: JsonValue) =>
+  left === right || JSON.stringify(left) === JSON.stringify(right)

@@ -1,19 +1,22 @@
 import type { Trigger } from '../model/station/triggers.ts'
-import { commitToFrame, fanOutDuration } from '../platform/metrics/push.ts'
+import { commitToFrameMetric, fanOutDurationMetric } from '../platform/metrics/push.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { openTimeSlices } from '../platform/runtime/time-slices.ts'
 import { type Channels, delayPublication } from './channels.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
-import { channelOf, timeChannel } from './protocol.ts'
+import { stationChannelName, timeChannel } from './protocol.ts'
 import type { Publications } from './publications.ts'
 import type { Channel, Subscription } from './session.ts'
 
 /** Delivers a prepared publication to one subscriber. */
-export type Deliver = (subscription: Subscription) => void
+export type DeliverPublication = (subscription: Subscription) => void
 
 /** Prepares the publication for a channel's subscribers; null if there is nothing to send. */
-export type Prepare = (channel: Channel, triggers: ReadonlySet<Trigger>) => Deliver | null
+export type PreparePublication = (
+  channel: Channel,
+  triggers: ReadonlySet<Trigger>
+) => DeliverPublication | null
 
 /** A channel that waits for its delivery. */
 interface Job {
@@ -28,7 +31,7 @@ export interface FanOutOptions {
   readonly feed: Pick<Feed, 'onChange' | 'onRemoved' | 'namesOf'>
   readonly channels: Pick<Channels, 'named'>
   readonly publications: Pick<Publications, 'find'>
-  readonly prepare: Prepare
+  readonly prepare: PreparePublication
   /** Called with the channel whose publication fails. */
   readonly onError: (channel: Channel | null, error: unknown) => void
   /** After this time, what a channel shows is published again; a channel may have its own interval. */
@@ -115,7 +118,7 @@ export function openFanOut(options: FanOutOptions) {
   const unsubscribe = [
     feed.onChange((station, triggers) => {
       for (const name of feed.namesOf(station)) {
-        for (const channel of channels.named(channelOf(name))) {
+        for (const channel of channels.named(stationChannelName(name))) {
           const isShown =
             channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
           if (isShown) publish(channel, triggers, committedAtMs(channel, station))
@@ -123,7 +126,7 @@ export function openFanOut(options: FanOutOptions) {
       }
     }),
     feed.onRemoved(idOrName => {
-      for (const channel of channels.named(channelOf(idOrName))) publish(channel, [])
+      for (const channel of channels.named(stationChannelName(idOrName))) publish(channel, [])
     })
   ]
 
@@ -160,6 +163,6 @@ function measure({
   readonly job: Job
   readonly beganAtMs: number
 }): void {
-  fanOutDuration.observe((performance.now() - beganAtMs) / 1_000)
-  if (changedAtMs !== null) commitToFrame.observe(Math.max(0, engineTimeMs() - changedAtMs) / 1_000)
+  fanOutDurationMetric.observe((performance.now() - beganAtMs) / 1_000)
+  if (changedAtMs !== null) commitToFrameMetric.observe(Math.max(0, engineTimeMs() - changedAtMs) / 1_000)
 }

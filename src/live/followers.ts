@@ -1,11 +1,11 @@
-import { refusals } from '../platform/metrics/push.ts'
+import { refusalsMetric } from '../platform/metrics/push.ts'
 import {
   type FollowerCounts,
   followerTransports,
   type FollowerTransport,
   noFollowers
 } from '../stores/redis/followers.ts'
-import { followsNothing, type LiveSession } from './session.ts'
+import { noFollowedStations, type LiveSession } from './session.ts'
 
 export type Followers = ReturnType<typeof openFollowers>
 
@@ -39,7 +39,7 @@ export function openFollowers(maxPerStation = 0) {
     const { follows: before, transport } = session
     const added = stationIds.filter(stationId => !before.includes(stationId))
     if (added.some(isFull)) {
-      refusals.station++
+      refusalsMetric.station++
       return false
     }
     session.follows = stationIds
@@ -53,11 +53,11 @@ export function openFollowers(maxPerStation = 0) {
     /** Adds a station to those that a session follows. Returns false if it is full. */
     alsoFollow: (session: LiveSession, stationId: number): boolean =>
       session.follows.includes(stationId) || follow(session, [...session.follows, stationId]),
-    leave: (session: LiveSession) => void follow(session, followsNothing),
+    leave: (session: LiveSession) => void follow(session, noFollowedStations),
     /** Counts a long poll. Returns a function that ends it, or null if the station is full. */
     admitLongPoll: (stationId: number): (() => void) | null => {
       if (isFull(stationId)) {
-        refusals.station++
+        refusalsMetric.station++
         return null
       }
       add(stationId, 'long_poll', 1)

@@ -8,7 +8,7 @@ import type { ServerFrames } from './vocabulary.ts'
  */
 
 /** One frame in the encoding of each transport, encoded when first needed: many clients share one frame. */
-export interface Frame {
+export interface EncodedFrame {
   /** A WebSocket's text frame. */
   readonly bytes: Uint8Array
   /** An SSE block. */
@@ -17,7 +17,7 @@ export interface Frame {
   readonly line: () => Uint8Array
 }
 
-export function encodeFrame(text: string): Frame {
+export function encodeFrame(text: string): EncodedFrame {
   const bytes = Buffer.from(text)
   let block: Uint8Array | null = null
   let line: Uint8Array | null = null
@@ -46,8 +46,8 @@ export interface DocumentSnapshot {
 
 export const pingFrame = encodeFrame('{}')
 
-/** `entries`: each accepted channel with the text of `renderEntry` or `emptyEntry`. */
-export function renderConnect(connect: {
+/** `entries`: each accepted channel with the text of `renderChannelEntry` or `emptyChannelEntry`. */
+export function renderConnectFrame(connect: {
   client: string
   session: string
   pingSeconds: number
@@ -64,7 +64,7 @@ export function renderConnect(connect: {
 }
 
 /** The entry of a channel without a state, and of `global:time`. */
-export const emptyEntry = '{}'
+export const emptyChannelEntry = '{}'
 
 /** The options of the client. `isUpToDate`: it has the state. `heartbeatMs` 0: the usual interval. */
 interface EntryOptions {
@@ -78,7 +78,7 @@ interface EntryOptions {
  * A channel's entry in the connect frame: with `recover` the state itself, or only the position where the
  * client has that state; without it the position.
  */
-export function renderEntry(
+export function renderChannelEntry(
   snapshot: DocumentSnapshot,
   { recover, isUpToDate, isDelta, heartbeatMs }: EntryOptions
 ): string {
@@ -96,12 +96,16 @@ export function renderEntry(
   )
 }
 
-export function renderPub(channel: string, snapshot: DocumentSnapshot, triggers: Iterable<Trigger>): string {
+export function renderPublicationFrame(
+  channel: string,
+  snapshot: DocumentSnapshot,
+  triggers: Iterable<Trigger>
+): string {
   return `{"channel":${JSON.stringify(channel)},"pub":${renderPublication(snapshot, triggers)}}`
 }
 
 /** A publication as a delta: `patch` is a Merge Patch to the document, as JSON. */
-export function renderDelta(
+export function renderDeltaFrame(
   channel: string,
   { patch, nowSeconds, offset }: { patch: string; nowSeconds: number; offset: number },
   triggers: Iterable<Trigger>
@@ -115,7 +119,7 @@ export function renderTimeFrame(nowSeconds: number): string {
   return JSON.stringify({ channel: timeChannel, pub } satisfies ServerFrames['time'])
 }
 
-export function renderDisconnect(ending: DisconnectReason): string {
+export function renderDisconnectFrame(ending: DisconnectReason): string {
   return JSON.stringify({ disconnect: disconnectReasons[ending] } satisfies ServerFrames['disconnect'])
 }
 

@@ -1,9 +1,9 @@
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import { visitInTimeSlices } from '../platform/runtime/time-slices.ts'
-import { applyDueChanges, type Channels } from './channels.ts'
+import { applyDuePublications, type Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import { pingFrame } from './frames.ts'
-import { channelCredit, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
+import { channelBurst, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications } from './publications.ts'
 import { sendUnlessBehind } from './sender.ts'
 import type { Channel, LiveSession, Subscription } from './session.ts'
@@ -60,7 +60,7 @@ export function openHeartbeats(options: HeartbeatOptions) {
   }
 
   function checkSession(session: LiveSession, nowMs: number, credit: number): void {
-    if (session.credit < channelCredit) session.credit = Math.min(channelCredit, session.credit + credit)
+    if (session.credit < channelBurst) session.credit = Math.min(channelBurst, session.credit + credit)
     if (nowMs < session.dueAtMs) return
     if (session.phase === 'waiting') end(session, 'stale')
     else if (session.phase === 'connected') {
@@ -74,7 +74,7 @@ export function openHeartbeats(options: HeartbeatOptions) {
   }
 
   function checkChannel(channel: Channel, nowMs: number, checksStaleness: boolean): void {
-    const triggers = channel.postponed.length > 0 ? applyDueChanges(channel, engineTimeMs()) : null
+    const triggers = channel.postponed.length > 0 ? applyDuePublications(channel, engineTimeMs()) : null
     const isStalenessNew = checksStaleness && hasStalenessChanged(channel)
     if (triggers !== null || isStalenessNew || nowMs >= channel.dueAtMs)
       fanOut.publish(channel, triggers ?? [])

@@ -1,27 +1,37 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { isAmbiguous } from '../http/body.ts'
-import { isOwnPage } from '../http/credentials.ts'
+import { hasAmbiguousLength } from '../http/body.ts'
 import {
-  commonLines,
-  type Cors,
-  corsLines,
-  countedIdBytes,
+  chooseEncoding,
+  type ContentEncoding,
+  etagMatches,
+  encodeDocument
+} from '../http/content-encoding.ts'
+import { isFromOwnPage } from '../http/credentials.ts'
+import {
+  commonHeaderLines,
+  type CorsPolicy,
+  corsHeaderLines,
+  countedRequestIdBytes,
   documentHeaders,
   type HeaderList,
-  buildCors,
-  renderLines,
-  typeHeaders,
+  buildCorsPolicy,
+  renderHeaderLines,
+  contentTypeHeaders,
   withVary,
-  writeCountedId
+  writeCountedRequestId
 } from '../http/headers.ts'
+import {
+  maxUnstreamedBytes,
+  type ResponsesInFlight,
+  sendRemainingBytes,
+  sendTimeoutMs
+} from '../http/response-stream.ts'
 import type { Reply } from '../http/route.ts'
-import { maxUnstreamedBytes, type ResponsesInFlight, sendRemaining, sendTimeoutMs } from '../http/stream.ts'
-import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
-import type { CachedResponse } from '../model/station/document.ts'
+import type { CachedResponse } from '../model/station/cached-response.ts'
 import type { DocumentKind, LiveView } from '../model/station/live-view.ts'
 import { publicHeaders } from '../model/station/public-headers.ts'
-import { hotResponses } from '../platform/metrics/http.ts'
+import { hotResponseCounts } from '../platform/metrics/http.ts'
 
 export interface HotGetsOptions {
   readonly live: Pick<LiveView, 'publicDocument' | 'publicList'>
@@ -30,7 +40,7 @@ export interface HotGetsOptions {
   readonly inFlight?: ResponsesInFlight
   /** Origins that may read responses, or `*`. */
   readonly corsOrigins: readonly string[]
-  /** Whether a proxy sends requests of many clients over one connection; then `isAmbiguous` is checked. */
+  /** Whether a proxy sends requests of many clients over one connection; then `hasAmbiguousLength` is checked. */
   readonly isBehindProxy?: boolean
   /** Whether pages of this server are answered by another renderer than the default one. */
   readonly ownPagesDiffer?: boolean
@@ -44,8 +54,8 @@ export interface HotGetsOptions {
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   const { live, isDraining = () => false, inFlight = { count: 0 }, isBehindProxy = false } = options
-  const mayDiffer = options.ownPagesDiffer ? (req: HttpRequest) => hasKey(req) || isOwnPage(req) : hasKey
-  const cors = buildCors(options.corsOrigins)
+  const mayDiffer = options.ownPagesDiffer ? (req: HttpRequest) => hasKey(req) || isFromOwnPage(req) : hasKey
+  const cors = buildCorsPolicy(options.corsOrigins)
 
   /** Registers a path for GET and HEAD. The first source that finds a document is used. */
   function serve(path: string, ...sources: readonly Source[]) {
@@ -65,7 +75,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   function handle(res: HttpResponse, req: HttpRequest, isHead: boolean, sources: readonly Source[]): boolean {
     if (isDraining() || req.getHeader(headerNames.requestId) !== '') return false
     if (req.getHeader(headerNames.length) !== '' || req.getHeader(headerNames.coding) !== '') return false
-    if (isBehindProxy && isAmbiguous(req)) return false
+    if (isBehindProxy && hasAmbiguousLength(req)) return false
     for (const { find, prerendered } of sources) {
       const document = find(req)
       if (document !== null) return send(res, req, isHead, document, prerendered)
@@ -85,12 +95,12 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
       res.writeStatus('304 Not Modified')
       writeHead(res, req, prerendered.notModified(document), cors)
       res.endWithoutBody()
-      hotResponses.notModified++
+      hotResponseCounts.notModified++
       return true
     }
     const response = prerendered.whole(document, chooseEncoding(req.getHeader(headerNames.acceptEncoding)))
     if (response === null) return false
-    hotResponses.found++
+    hotResponseCounts.found++
     writeHead(res, req, response.head, cors)
     if (isHead) {
       res.writeHeader('Content-Length', String(response.bytes.length))
@@ -160,8 +170,8 @@ const hasKey = (req: HttpRequest) =>
 /** Matches queries that may request a long poll or have a key, without decoding them. */
 const mayPoll = /wait|since|epoch|api_key|token|%/
 
-function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: Cors): void {
-  writeCountedId(head)
+function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: CorsPolicy): void {
+  writeCountedRequestId(head)
   res.writeHeader(headerNames.ownRequestId, head)
   if (cors.vary === '') return
   const allowed = cors.allowedFor(req.getHeader('origin'))
@@ -179,7 +189,7 @@ function endLarge(res: HttpResponse, bytes: Uint8Array, inFlight: ResponsesInFli
     clearTimeout(timer)
   }
   res.onAborted(done)
-  sendRemaining(res, bytes, done)
+  sendRemainingBytes(res, bytes, done)
 }
 
 /** A response that is ready to be sent. */
@@ -202,13 +212,13 @@ interface Rendered {
  * Renders responses for documents on first use and caches them as long as their document. `given` are headers
  * of all responses. `Access-Control-Allow-Origin` is included only if it is `*`.
  */
-function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors) {
+function openPrerendered(given: NonNullable<Reply['headers']>, cors: CorsPolicy) {
   const byDocument = new WeakMap<CachedResponse, Rendered>()
-  const allowed = corsLines(cors.vary === '' ? '*' : '')
+  const allowed = corsHeaderLines(cors.vary === '' ? '*' : '')
 
   function renderHead(headers: HeaderList): Uint8Array {
-    const lines = allowed + commonLines + renderLines(withVary(headers, cors.vary))
-    return Buffer.from('0'.repeat(countedIdBytes) + lines)
+    const lines = allowed + commonHeaderLines + renderHeaderLines(withVary(headers, cors.vary))
+    return Buffer.from('0'.repeat(countedRequestIdBytes) + lines)
   }
 
   function renderedOf(document: CachedResponse): Rendered {
@@ -224,13 +234,13 @@ function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors) {
     notModified: (document: CachedResponse) =>
       (renderedOf(document).notModified ??= renderHead(documentHeaders(given, document))),
     /** Returns null while the compressed variant is not ready, and starts compressing it. */
-    whole: (document: CachedResponse, encoding: Encoding | null): PrerenderedResponse | null => {
+    whole: (document: CachedResponse, encoding: ContentEncoding | null): PrerenderedResponse | null => {
       const rendered = renderedOf(document)
       const known = rendered[encoding ?? 'plain']
       if (known !== undefined) return known
       const variant = encodeDocument(document, encoding)
       if (variant instanceof Promise) return null
-      const headers = [...typeHeaders(given, variant.encoding), ...documentHeaders(given, document)]
+      const headers = [...contentTypeHeaders(given, variant.encoding), ...documentHeaders(given, document)]
       return (rendered[encoding ?? 'plain'] = { head: renderHead(headers), bytes: variant.bytes })
     }
   }

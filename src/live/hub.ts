@@ -1,35 +1,35 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { connections, disconnects } from '../platform/metrics/push.ts'
+import { connectionsMetric, disconnectsMetric } from '../platform/metrics/push.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import { openSlicedQueue } from '../platform/runtime/time-slices.ts'
-import type { Admission } from './admission.ts'
+import { openTimeSlicedQueue } from '../platform/runtime/time-slices.ts'
 import { openChannels } from './channels.ts'
+import type { ConnectionAdmission } from './connection-admission.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import { type Followers, openFollowers } from './followers.ts'
 import { openHeartbeats } from './heartbeats.ts'
-import { type MayListen, openListenPermissions, type ReadGrant } from './permissions.ts'
-import { type DisconnectReason, maxMessageBytes, maxMessageRate, stationOfChannel } from './protocol.ts'
+import { type MayListen, openListenPermissions, type ReadListenGrant } from './listen-permissions.ts'
+import { type DisconnectReason, maxMessageBytes, maxMessageRate, parseStationChannel } from './protocol.ts'
 import { openPublications } from './publications.ts'
-import { openSender } from './sender.ts'
+import { openPublicationSender } from './sender.ts'
 import {
   type Channel,
-  endSession,
+  endLiveSession,
   type NewClient,
   openLiveSession,
   type LiveSession,
-  type Transport
+  type LiveTransport
 } from './session.ts'
-import { openSubscribing } from './subscribing.ts'
+import { openSubscriptions } from './subscriptions.ts'
 
 export interface HubOptions {
   readonly feed: Feed
-  readonly admission: Admission
+  readonly admission: ConnectionAdmission
   /** Whether a key may listen to a private station. Called at every delivery, so it should be fast. */
   readonly mayListen: MayListen
   /** By default, there are no listen tokens. */
-  readonly readGrant?: ReadGrant
+  readonly readGrant?: ReadListenGrant
   /** By default, the followers of a station are not limited. */
   readonly followers?: Followers
   readonly log: Logger
@@ -62,12 +62,12 @@ export function openHub(options: HubOptions) {
   const { readGrant = () => null, followers = openFollowers() } = options
   const sessions = new Set<LiveSession>()
   const channels = openChannels(channel => {
-    if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
+    if (channel.delayMs > 0) channel.shown = feed.find(parseStationChannel(channel.name) ?? '') ?? null
     fanOut.schedule(channel)
   })
   const permissions = openListenPermissions(options.mayListen, log)
   const publications = openPublications(feed)
-  const sender = openSender({ publications, permissions, followers, slowMs, log, end })
+  const sender = openPublicationSender({ publications, permissions, followers, slowMs, log, end })
   const { backPressure } = sender
   const fanOut = openFanOut({
     feed,
@@ -78,7 +78,7 @@ export function openHub(options: HubOptions) {
     heartbeatMs
   })
   const shared = { channels, fanOut, pingIntervalMs, end }
-  const handleMessage = openSubscribing({
+  const handleMessage = openSubscriptions({
     ...shared,
     feed,
     publications,
@@ -102,7 +102,7 @@ export function openHub(options: HubOptions) {
   /** Sends the reason and closes. */
   function end(session: LiveSession, reason: DisconnectReason): void {
     forget(session)
-    endSession(session, reason)
+    endLiveSession(session, reason)
   }
 
   function forget(session: LiveSession): void {
@@ -134,7 +134,9 @@ export function openHub(options: HubOptions) {
   }
 
   /** Messages are handled in time slices, because handling takes longer than sending. */
-  const inboxes = openSlicedQueue<LiveSession>(sliceMs, session => guard(session, () => handleNext(session)))
+  const inboxes = openTimeSlicedQueue<LiveSession>(sliceMs, session =>
+    guard(session, () => handleNext(session))
+  )
 
   function receive(session: LiveSession, text: string): void {
     if (session.phase === 'ended') return
@@ -171,10 +173,10 @@ export function openHub(options: HubOptions) {
   return {
     end,
     /** Opens a session, with a timeout for its first message. `leave` releases its admission. */
-    join: (transport: Transport, client: NewClient): LiveSession => {
+    join: (transport: LiveTransport, client: NewClient): LiveSession => {
       const session = openLiveSession(transport, client, performance.now() + staleMs)
-      connections[transport.name]++
-      if (isDraining) endSession(session, 'shutdown')
+      connectionsMetric[transport.name]++
+      if (isDraining) endLiveSession(session, 'shutdown')
       else sessions.add(session)
       return session
     },
@@ -183,8 +185,8 @@ export function openHub(options: HubOptions) {
     drained: (session: LiveSession) => guard(session, () => backPressure.release(session)),
     /** The connection was closed; to be called once. */
     leave: (session: LiveSession) => {
-      connections[session.transport.name]--
-      if (session.phase !== 'ended') disconnects.client++
+      connectionsMetric[session.transport.name]--
+      if (session.phase !== 'ended') disconnectsMetric.client++
       session.phase = 'ended'
       forget(session)
       admission.leave(session.owner)

@@ -32,7 +32,7 @@ const maxChannelBytes = 255
 /** Messages per second of one WebSocket. */
 export const maxMessageRate = 20
 /** Channels that one client may name at once; `channelsPerSecond` are added every second. */
-export const channelCredit = 2 * maxChannels
+export const channelBurst = 2 * maxChannels
 export const channelsPerSecond = 16
 
 /**
@@ -42,13 +42,13 @@ export const channelsPerSecond = 16
 export type SubscriptionRequest = Readonly<ReturnType<typeof parseRequest>>
 
 /** The client message. `requests` is null if it had no `subs`; `token` is empty if it had none. */
-export interface Subscribe {
+export interface SubscribeRequest {
   readonly requests: readonly SubscriptionRequest[] | null
   readonly token: string
 }
 
 /** Parses the subscribe message; returns how the session has to end if it is invalid. Never throws. */
-export function parseSubscribe(text: string): Subscribe | DisconnectReason {
+export function parseSubscribeMessage(text: string): SubscribeRequest | DisconnectReason {
   if (Buffer.byteLength(text) > maxMessageBytes) return 'tooBig'
   const message: Unchecked<SubscribeMessage> | null = parseObject(text)
   if (message === null) return 'badRequest'
@@ -70,14 +70,14 @@ export const timeChannel = 'global:time'
 export const deltaFormat = 'merge-patch'
 
 /** The id or short name in a channel's name; null if it is not a station's. */
-export function stationOfChannel(channel: string): string | null {
+export function parseStationChannel(channel: string): string | null {
   return channel.startsWith(stationPrefix) ? channel.slice(stationPrefix.length) : null
 }
 
 const stationPrefix = 'station:'
 
 /** The channel of an id or a short name. */
-export const channelOf = (idOrName: string | number): string => `${stationPrefix}${idOrName}`
+export const stationChannelName = (idOrName: string | number): string => `${stationPrefix}${idOrName}`
 
 /** Returns the milliseconds of the query parameter `delay`: 0 if missing, null if not 0 to 60 seconds. */
 export function parseDelay(text: string | null): number | null {

@@ -1,11 +1,17 @@
 import { grantsListening, type ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import { renderPatch } from './deltas.ts'
+import { renderMergePatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
-import { engineSeconds, type LiveStation } from './feed/live-station.ts'
-import { type Frame, encodeFrame, renderDelta, renderPub, type DocumentSnapshot } from './frames.ts'
-import { stationOfChannel } from './protocol.ts'
+import { engineTimeSeconds, type LiveStation } from './feed/live-station.ts'
+import {
+  type EncodedFrame,
+  encodeFrame,
+  renderDeltaFrame,
+  renderPublicationFrame,
+  type DocumentSnapshot
+} from './frames.ts'
+import { parseStationChannel } from './protocol.ts'
 import type { Channel } from './session.ts'
 
 /** Maximum number of former states for which a delta is rendered. */
@@ -15,7 +21,7 @@ const maxBases = 4
 const overdueMs = 15_000
 
 /** Whether the song of a station is over and was not ended, so that its state is stale. */
-export const isOverdue = ({ dueAtMs }: Pick<LiveStation, 'dueAtMs'>, nowMs: number): boolean =>
+export const isSongOverdue = ({ dueAtMs }: Pick<LiveStation, 'dueAtMs'>, nowMs: number): boolean =>
   nowMs >= (dueAtMs ?? Infinity) + overdueMs
 
 export type Publications = ReturnType<typeof openPublications>
@@ -26,7 +32,7 @@ export type RenderedPublication = ReturnType<Publications['render']>
 export function openPublications(feed: Feed) {
   /** Returns the station that a channel shows; undefined if it does not exist. */
   function find({ name, shown }: Channel): LiveStation | undefined {
-    const newest = feed.find(stationOfChannel(name) ?? '')
+    const newest = feed.find(parseStationChannel(name) ?? '')
     return newest === undefined ? undefined : (shown ?? newest)
   }
 
@@ -56,7 +62,7 @@ export function openPublications(feed: Feed) {
   function staleSince({ stationId }: LiveStation): number | null {
     if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
     const newest = feed.get(stationId)
-    if (newest === undefined || !isOverdue(newest, engineTimeMs())) return null
+    if (newest === undefined || !isSongOverdue(newest, engineTimeMs())) return null
     return Math.floor((newest.dueAtMs ?? 0) / 1_000)
   }
 
@@ -72,13 +78,13 @@ export function openPublications(feed: Feed) {
     station: LiveStation,
     nowSeconds: number,
     triggers: ReadonlySet<Trigger>
-  ): Frame {
+  ): EncodedFrame {
     const { repeated } = channel
     const isRepetition = triggers.size === 0
     const snapshot = snapshotAt(station, nowSeconds)
     const isSame = repeated?.station === station && repeated.nowSeconds === nowSeconds
     if (isRepetition && isSame && repeated.staleSince === snapshot.staleSince) return repeated.frame
-    const frame = encodeFrame(renderPub(channel.name, snapshot, triggers))
+    const frame = encodeFrame(renderPublicationFrame(channel.name, snapshot, triggers))
     if (isRepetition) channel.repeated = { station, nowSeconds, staleSince: snapshot.staleSince, frame }
     return frame
   }
@@ -86,16 +92,16 @@ export function openPublications(feed: Feed) {
   /** Renders one state of a channel for its subscribers; frames when they are first needed. */
   function render(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>) {
     const { offset } = station
-    const nowSeconds = engineSeconds()
-    const deltas = new Map<LiveStation, Frame>()
-    let full: Frame | null = null
+    const nowSeconds = engineTimeSeconds()
+    const deltas = new Map<LiveStation, EncodedFrame>()
+    let full: EncodedFrame | null = null
 
     const fullFrame = () => (full ??= renderFull(channel, station, nowSeconds, triggers))
 
-    function renderDeltaTo(base: LiveStation): Frame {
-      const patch = renderPatch(base, station, nowSeconds)
+    function renderDeltaTo(base: LiveStation): EncodedFrame {
+      const patch = renderMergePatch(base, station, nowSeconds)
       if (patch === null) return fullFrame()
-      const delta = encodeFrame(renderDelta(channel.name, { patch, nowSeconds, offset }, triggers))
+      const delta = encodeFrame(renderDeltaFrame(channel.name, { patch, nowSeconds, offset }, triggers))
       return delta.bytes.length < fullFrame().bytes.length ? delta : fullFrame()
     }
 
@@ -103,7 +109,7 @@ export function openPublications(feed: Feed) {
      * The delta to `base`; the full publication if `base` is null, if it is shorter, or if there are many
      * bases: most clients have the same state.
      */
-    function deltaFrame(base: LiveStation | null): Frame {
+    function deltaFrame(base: LiveStation | null): EncodedFrame {
       if (base === null) return fullFrame()
       const known = deltas.get(base)
       if (known !== undefined) return known
@@ -118,7 +124,7 @@ export function openPublications(feed: Feed) {
   }
 
   /** A station's state for the frames, rendered for the current second. */
-  const snapshotOf = (station: LiveStation) => snapshotAt(station, engineSeconds())
+  const snapshotOf = (station: LiveStation) => snapshotAt(station, engineTimeSeconds())
 
   return { find, findVisible, isPublic, isGranted, staleSince, render, snapshotOf }
 }

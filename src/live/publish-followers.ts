@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import { repeat } from '../platform/runtime/repeat.ts'
+import { repeatWork } from '../platform/runtime/repeat.ts'
 import type { RedisClient } from '../stores/redis/connection.ts'
 import { removeFollowers, writeFollowers } from '../stores/redis/followers.ts'
 import type { Followers } from './followers.ts'
@@ -14,7 +14,7 @@ const intervalMs = 2_000
  * Writes the counts of followers of this process to Redis: those that have changed, or all of them after a
  * failure or if Redis lost them. Removes them when it is stopped.
  */
-export function publishFollowers(followers: Followers, redis: RedisClient, log: Logger) {
+export function startFollowerPublishing(followers: Followers, redis: RedisClient, log: Logger) {
   const processId = randomUUID()
   let replacesAll = true
 
@@ -25,7 +25,7 @@ export function publishFollowers(followers: Followers, redis: RedisClient, log: 
     replacesAll = !(await writeFollowers(redis, processId, changes, options))
   }
 
-  return repeat(write, {
+  return repeatWork(write, {
     pauseMs: intervalMs,
     log,
     failure: 'writing the counts of followers failed',

@@ -1,11 +1,11 @@
 import type { ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
 import type { Logger } from '../platform/runtime/log.ts'
-import type { Deliver, Prepare } from './fan-out.ts'
-import { engineSeconds } from './feed/live-station.ts'
+import type { DeliverPublication, PreparePublication } from './fan-out.ts'
+import { engineTimeSeconds } from './feed/live-station.ts'
 import type { Followers } from './followers.ts'
-import { type Frame, encodeFrame, renderTimeFrame } from './frames.ts'
-import type { ListenPermissions } from './permissions.ts'
+import { type EncodedFrame, encodeFrame, renderTimeFrame } from './frames.ts'
+import type { ListenPermissions } from './listen-permissions.ts'
 import { type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications, RenderedPublication } from './publications.ts'
 import type { LiveSession, Subscription } from './session.ts'
@@ -20,10 +20,10 @@ interface DeliveryOptions {
   readonly end: (session: LiveSession, reason: DisconnectReason) => void
 }
 
-export type Sender = ReturnType<typeof openSender>
+export type PublicationSender = ReturnType<typeof openPublicationSender>
 
 /** Sends publications to sessions. */
-export function openSender(options: DeliveryOptions) {
+export function openPublicationSender(options: DeliveryOptions) {
   const { publications, permissions, followers, slowMs, log, end } = options
   const backPressure = openBackPressure({
     slowMs,
@@ -31,18 +31,18 @@ export function openSender(options: DeliveryOptions) {
     sendNewest: (subscription, triggers) => prepare(subscription.channel, triggers)?.(subscription)
   })
 
-  const prepare: Prepare = (channel, triggers) => {
+  const prepare: PreparePublication = (channel, triggers) => {
     if (channel.name === timeChannel) {
-      const frame = encodeFrame(renderTimeFrame(engineSeconds()))
+      const frame = encodeFrame(renderTimeFrame(engineTimeSeconds()))
       return ({ session }) => sendUnlessBehind(session, frame)
     }
     const station = publications.find(channel)
     if (station === undefined) return subscription => endIfShown(subscription)
     const { stationId } = station
     if (!publications.isPublic(stationId)) {
-      let shared: Deliver | null = null
+      let shared: DeliverPublication | null = null
       // Listeners with tokens may be many, so they share a publication.
-      const deliver: Deliver = subscription =>
+      const deliver: DeliverPublication = subscription =>
         (shared ??= deliverRendered(publications.render(channel, station, triggers), triggers))(subscription)
       return subscription =>
         subscription.session.grant === null
@@ -52,7 +52,10 @@ export function openSender(options: DeliveryOptions) {
     return deliverRendered(publications.render(channel, station, triggers), triggers)
   }
 
-  function deliverRendered(publication: RenderedPublication, triggers: ReadonlySet<Trigger>): Deliver {
+  function deliverRendered(
+    publication: RenderedPublication,
+    triggers: ReadonlySet<Trigger>
+  ): DeliverPublication {
     const { station, isStale } = publication
     const { epoch, offset, stationId } = station
     return subscription => {
@@ -80,7 +83,7 @@ export function openSender(options: DeliveryOptions) {
     subscription: Subscription,
     grant: ListenGrant,
     stationId: number,
-    deliver: Deliver
+    deliver: DeliverPublication
   ): void {
     if (publications.isGranted(grant, stationId)) deliver(subscription)
     else endIfShown(subscription, 'tokenExpired')
@@ -120,7 +123,7 @@ export function openSender(options: DeliveryOptions) {
     sendCurrent: (subscription: Subscription, allowed: ReadonlySet<number>) => {
       const { channel, session } = subscription
       if (channel.name === timeChannel)
-        return sendUnlessBehind(session, encodeFrame(renderTimeFrame(engineSeconds())))
+        return sendUnlessBehind(session, encodeFrame(renderTimeFrame(engineTimeSeconds())))
       const station = publications.findVisible(channel, allowed)
       if (station === null) return
       deliverRendered(publications.render(channel, station, noTriggers), noTriggers)(subscription)
@@ -129,12 +132,12 @@ export function openSender(options: DeliveryOptions) {
 }
 
 /** Sends a frame that a client can do without: a client that is behind does not get it. */
-export function sendUnlessBehind(session: LiveSession, frame: Frame): void {
+export function sendUnlessBehind(session: LiveSession, frame: EncodedFrame): void {
   if (!isClientBehind(session)) sendFrame(session, frame)
 }
 
 /** Sends a frame and notes unsent bytes. */
-export function sendFrame(session: LiveSession, frame: Frame): void {
+export function sendFrame(session: LiveSession, frame: EncodedFrame): void {
   if (!session.transport.send(frame)) session.isClear = false
 }
 

@@ -1,9 +1,9 @@
 import type { ListenGrant } from '../model/station/listen-grant.ts'
 import type { Trigger } from '../model/station/triggers.ts'
-import { disconnects, type TransportName } from '../platform/metrics/push.ts'
+import { disconnectsMetric, type TransportName } from '../platform/metrics/push.ts'
 import type { LiveStation } from './feed/live-station.ts'
-import { type Frame, encodeFrame, renderDisconnect } from './frames.ts'
-import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
+import { type EncodedFrame, encodeFrame, renderDisconnectFrame } from './frames.ts'
+import { channelBurst, type DisconnectReason, disconnectReasons } from './protocol.ts'
 
 /** The owner of the connections from an address: one object for all of them. */
 export interface ConnectionOwner {
@@ -12,11 +12,11 @@ export interface ConnectionOwner {
 }
 
 /** A connection as the session uses it; each transport implements it. */
-export interface Transport {
+export interface LiveTransport {
   /** Its kind, for metrics. */
   readonly name: TransportName
   /** Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection. */
-  readonly send: (frame: Frame) => boolean
+  readonly send: (frame: EncodedFrame) => boolean
   /** Sends a ping frame, if the transport has them. The connection closes if the client does not answer. */
   readonly ping: () => void
   /** Number of unsent bytes, as far as it is known. */
@@ -25,14 +25,14 @@ export interface Transport {
    * Sends a last frame unless it is null, and closes after the buffered frames were sent, if the transport allows it.
    * Not in a cork: when that of a WebSocket ends, uWebSockets.js does not close the connection.
    */
-  readonly close: (code: number, reason: string, last: Frame | null) => void
+  readonly close: (code: number, reason: string, last: EncodedFrame | null) => void
   /** Sends the frames of `action` in as few packets as possible. */
   readonly cork: (action: () => void) => void
 }
 
 /** One client, from connecting to its end. Members that few sessions need are null until then. */
 export interface LiveSession {
-  readonly transport: Transport
+  readonly transport: LiveTransport
   /** Its address, for limits. */
   readonly owner: ConnectionOwner
   /** Delay of its publications, in milliseconds. */
@@ -61,7 +61,7 @@ export interface LiveSession {
 }
 
 /** What a session follows before its first subscription and after its end. */
-export const followsNothing: readonly number[] = []
+export const noFollowedStations: readonly number[] = []
 
 /** A client that connects. */
 export type NewClient = Readonly<Pick<LiveSession, 'key' | 'delayMs' | 'owner'>>
@@ -110,11 +110,11 @@ export interface Channel {
     readonly station: LiveStation
     readonly nowSeconds: number
     readonly staleSince: number | null
-    readonly frame: Frame
+    readonly frame: EncodedFrame
   } | null
 }
 
-export function openLiveSession(transport: Transport, client: NewClient, dueAtMs: number): LiveSession {
+export function openLiveSession(transport: LiveTransport, client: NewClient, dueAtMs: number): LiveSession {
   const { key, delayMs, owner } = client
   return {
     transport,
@@ -125,24 +125,24 @@ export function openLiveSession(transport: Transport, client: NewClient, dueAtMs
     phase: 'waiting',
     dueAtMs,
     subscriptions: [],
-    follows: followsNothing,
+    follows: noFollowedStations,
     isClear: true,
     heldBack: null,
     slowSinceMs: 0,
     inbox: null,
-    credit: channelCredit
+    credit: channelBurst
   }
 }
 
 /** Sends the reason and closes; without a disconnect frame if a message was unparseable or too long. */
-export function endSession(session: LiveSession, ending: DisconnectReason): void {
+export function endLiveSession(session: LiveSession, ending: DisconnectReason): void {
   if (session.phase === 'ended') return
   session.phase = 'ended'
   const { transport } = session
   const { code, reason } = disconnectReasons[ending]
-  disconnects[code]++
+  disconnectsMetric[code]++
   const isUnread = ending === 'badRequest' || ending === 'tooBig'
-  const last = isUnread ? null : encodeFrame(renderDisconnect(ending))
+  const last = isUnread ? null : encodeFrame(renderDisconnectFrame(ending))
   // Generic clients reconnect after 1001 ("going away").
   transport.close(ending === 'shutdown' ? 1001 : code, reason, last)
 }

@@ -1,6 +1,6 @@
-import { renderStation, shownArtUrl } from '../model/station/now-playing.ts'
+import { renderStationObject, shownArtUrl } from '../model/station/now-playing.ts'
 import type { StationState } from '../model/station/state.ts'
-import { dataElement, html, type Html, pageRoute, renderPage, siteName } from './page.ts'
+import { jsonScript, html, type Html, pageRoute, renderPage, siteName } from './page.ts'
 
 /** The number of stations up to which the page contains their documents. Otherwise its script loads them. */
 const maxEmbedded = 24
@@ -27,7 +27,7 @@ export const dashboardRoute = pageRoute(
       scripts: ['dashboard.js'],
       hasBlobs: true,
       isPrivate: false,
-      head: embedded === null ? html`` : dataElement('shown', Buffer.from(embedded.body).toString()),
+      head: embedded === null ? html`` : jsonScript('shown', Buffer.from(embedded.body).toString()),
       body: html`<cuewire-dashboard
         >${renderOverview(
           stations.slice(0, maxEmbedded).map(station => station.read()),
@@ -52,7 +52,7 @@ const renderOverview = (stations: readonly StationState[], baseUrl: string): Htm
     </main>`
 
 function renderCard(state: StationState, baseUrl: string): Html {
-  const { name, shortcode } = renderStation(state, baseUrl)
+  const { name, shortcode } = renderStationObject(state, baseUrl)
   const { title, artist } = state.shown?.song ?? { title: state.profile.offlineText, artist: '' }
   return html`<li>
     <article class="card">

@@ -1,18 +1,18 @@
-import { credentialParameter } from '../api/auth/credential-links.ts'
-import { type ApiRequest, json } from '../api/core/route.ts'
-import { renderStation, shownArtUrl } from '../model/station/now-playing.ts'
+import { credentialParameterName } from '../api/auth/credential-links.ts'
+import { type ApiRequest, jsonReply } from '../api/core/route.ts'
+import { renderStationObject, shownArtUrl } from '../model/station/now-playing.ts'
 import { parseUrl } from '../platform/outbound/networks.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { decodePercent } from '../platform/text/percent-encoding.ts'
 import { html, type Html, pageRoute, renderPage, siteName } from './page.ts'
-import { stationRoute } from './station-page.ts'
+import { stationPageRoute } from './station-page.ts'
 import { renderFrameCode, widgetHeights } from './widget-code.ts'
 
 const sizes = Object.keys(widgetHeights)
 const themes = ['auto', 'light', 'dark']
 
 /** The widget as a page for frames: `?size=badge`, `card` or `full`, `?theme=light`, `dark` or `auto`. */
-export const embedRoute = stationRoute('/embed', page => {
+export const embedRoute = stationPageRoute('/embed', page => {
   const { station, query, apiKey } = page
   return renderPage({
     ...page,
@@ -36,7 +36,7 @@ export const embedRoute = stationRoute('/embed', page => {
 /** The attribute of the widget for the credential of a private station. */
 function credentialAttribute(apiKey: string): Html {
   if (apiKey === '') return html``
-  return credentialParameter(apiKey) === 'token' ? html`token="${apiKey}"` : html`api-key="${apiKey}"`
+  return credentialParameterName(apiKey) === 'token' ? html`token="${apiKey}"` : html`api-key="${apiKey}"`
 }
 
 const maxWidth = 480
@@ -54,7 +54,7 @@ export const oembedRoute = pageRoute(
     const name = parseStationName(query.get('url') ?? '', [baseUrl, `http://${host}`, `https://${host}`])
     const state = live.findState(name)
     if (!state?.profile.isPublic) throw new ApiError('not-found')
-    const station = renderStation(state, baseUrl)
+    const station = renderStationObject(state, baseUrl)
     const available = { width: parsePixels(query, 'maxwidth'), height: parsePixels(query, 'maxheight') }
     const size = available.height < widgetHeights.card ? 'badge' : 'card'
     const width = Math.min(maxWidth, available.width)
@@ -65,7 +65,7 @@ export const oembedRoute = pageRoute(
       thumbnail_width: thumbnailSize,
       thumbnail_height: thumbnailSize
     }
-    const reply = json({
+    const reply = jsonReply({
       version: '1.0',
       type: 'rich',
       provider_name: siteName(await settings.read()),

@@ -1,10 +1,10 @@
 import { ApiError } from '../platform/runtime/errors.ts'
 import { html, type Html, renderPage } from './page.ts'
-import { type StationPage, stationRoute } from './station-page.ts'
+import { type StationPageData, stationPageRoute } from './station-page.ts'
 import { renderFrameCode, renderWidgetCode, type WidgetSize } from './widget-code.ts'
 
 /** The variants of the widget for a station, each with the code to copy. */
-export const galleryRoute = stationRoute('/widgets', page => {
+export const galleryRoute = stationPageRoute('/widgets', page => {
   const { station, isPrivate } = page
   // Code with a key must not be put on websites.
   if (isPrivate) throw new ApiError('not-found')
@@ -36,7 +36,7 @@ interface Variant {
   readonly isOnDark?: boolean
 }
 
-function listVariants({ station, baseUrl }: StationPage): readonly Variant[] {
+function listVariants({ station, baseUrl }: StationPageData): readonly Variant[] {
   const { shortcode: name } = station
   const widget = (size: WidgetSize) => ({
     code: renderWidgetCode(baseUrl, name, { size }),

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 
-import { renderForeignQuery } from '../api/auth/credential-links.ts'
-import { getVisibleStation, readStationLookup } from '../api/auth/public-request.ts'
-import { checkUrl, parseHost } from '../platform/outbound/guard.ts'
+import { renderQueryWithoutCredentials } from '../api/auth/credential-links.ts'
+import { getVisibleStation, toStationLookup } from '../api/auth/public-request.ts'
+import { findUrlProblem, canonicalHostOf } from '../platform/outbound/guard.ts'
 import { parseUrl, toNetworkList } from '../platform/outbound/networks.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
 import { pageRoute } from './page.ts'
@@ -20,7 +20,7 @@ interface MountAddresses {
 const listenRoute = (rest: string) =>
   pageRoute(`/listen/:station_id${rest}`, async (request, services) => {
     const { publicReads: sql } = services
-    const { stationId } = await getVisibleStation(readStationLookup(request), services)
+    const { stationId } = await getVisibleStation(toStationLookup(request), services)
     const { folder, mount = '' } = request.params
     const path = folder === undefined ? `/${mount}` : `/${folder}/${mount}`
     const [found] = await sql<MountAddresses[]>`
@@ -34,7 +34,7 @@ const listenRoute = (rest: string) =>
         'not-found',
         'The streaming server of the station has no public address. Let the reverse proxy pass /listen/ to it, or set frontend_url or custom_listen_url.'
       )
-    const query = renderForeignQuery(request.query)
+    const query = renderQueryWithoutCredentials(request.query)
     return {
       status: 302,
       headers: { Location: query === '' ? address : addQuery(address, query), 'Cache-Control': 'no-store' }
@@ -46,8 +46,8 @@ const none = toNetworkList([])
 /** The address of a mount at a streaming server; null if listeners elsewhere cannot reach it. */
 function findPublicAddress(frontendUrl: string, path: string): string | null {
   const server = parseUrl(frontendUrl)
-  if (server === null || checkUrl(server.origin, none) !== null) return null
-  const host = parseHost(server.origin)
+  if (server === null || findUrlProblem(server.origin, none) !== null) return null
+  const host = canonicalHostOf(server.origin)
   // A name without a domain is one of the local network, or of a container.
   return isIP(host) === 0 && !host.includes('.') ? null : new URL(path, server.origin).href
 }

@@ -1,10 +1,10 @@
 import type { HandledRoute } from '../api/core/route.ts'
-import type { ShownSettings } from '../api/core/services.ts'
+import type { PageSettings } from '../api/core/services.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
 import type { Reply } from '../http/route.ts'
 import { hasHeaderSafeHost, parseUrl } from '../platform/outbound/networks.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
-import { getWebFiles } from './web-files.ts'
+import { loadWebFiles } from './web-files.ts'
 
 /** A public GET route. */
 export const pageRoute = (path: string, handle: HandledRoute['handle']): HandledRoute => ({
@@ -14,10 +14,10 @@ export const pageRoute = (path: string, handle: HandledRoute['handle']): Handled
   handle
 })
 
-export interface Page extends PageAccess {
+export interface PageContent extends PageAccess {
   readonly title: string
   /** What operators set for the look of pages. */
-  readonly settings?: ShownSettings
+  readonly settings?: PageSettings
   /** The relative path to the root of the server, which works behind a proxy that adds a path. */
   readonly root: '.' | '..' | '../..'
   /** The style sheet and the scripts by their names in `webEntries` of `scripts/build.mjs`: `player.js`. */
@@ -44,7 +44,7 @@ interface PageAccess {
 }
 
 /** Renders a page as a response. */
-export async function renderPage(page: Page, status = 200): Promise<Reply> {
+export async function renderPage(page: PageContent, status = 200): Promise<Reply> {
   const headers = pageHeaders({ ...page, pictures: picturesOf(page) })
   const body = Buffer.from((await renderDocument(page)).html)
   if (status !== 200) return { status, headers, body }
@@ -54,22 +54,22 @@ export async function renderPage(page: Page, status = 200): Promise<Reply> {
 }
 
 /** The name of the website. */
-export const siteName = ({ instance_name: name }: ShownSettings): string => name || 'Cuewire'
+export const siteName = ({ instance_name: name }: PageSettings): string => name || 'Cuewire'
 
 /** The picture of songs without a cover may be on another server. */
-const picturesOf = ({ settings }: Page) =>
+const picturesOf = ({ settings }: PageContent) =>
   settings?.default_album_art_url ? [settings.default_album_art_url] : []
 
 /** Public pages have the colors of the settings. */
-const themeOf = ({ settings }: Page) => settings?.public_theme ?? 'browser'
+const themeOf = ({ settings }: PageContent) => settings?.public_theme ?? 'browser'
 
 const font = 'figtree-latin-wght-normal.woff2'
 
-async function renderDocument(page: Page): Promise<Html> {
+async function renderDocument(page: PageContent): Promise<Html> {
   const { title, root, styles, scripts = [], head, body } = page
   const theme = themeOf(page)
   const { browser_icon: icon } = page.settings?.assets ?? {}
-  const files = await getWebFiles()
+  const files = await loadWebFiles()
   const path = (name: string) => `${root}/assets/${files.get(name).name}`
   return html`<!doctype html>
     <html lang="en" data-theme="${theme}">
@@ -147,7 +147,7 @@ function renderValue(value: HtmlValue): string {
 }
 
 /** JSON for a script, in an element that is not executed. The data cannot close the element. */
-export function dataElement(id: string, json: string): Html {
+export function jsonScript(id: string, json: string): Html {
   const content: Html = { html: json.replaceAll('<', '\\u003c') }
   return html`<script type="application/json" id="${id}">
     ${content}
@@ -158,7 +158,7 @@ export function dataElement(id: string, json: string): Html {
  * Redirects to a relative address, because a proxy may add a path, and the server may have other names than
  * `BASE_URL`.
  */
-export const redirect = (location: string, query: URLSearchParams): Reply => ({
+export const redirectReply = (location: string, query: URLSearchParams): Reply => ({
   status: 302,
   headers: {
     Location: query.size === 0 ? location : `${location}?${query.toString()}`,

@@ -1,25 +1,25 @@
 import { renderCredentialQuery } from '../api/auth/credential-links.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
-import { renderLine, shownArtUrl } from '../model/station/now-playing.ts'
-import { isOnline, type StationState } from '../model/station/state.ts'
+import { renderSongLine, shownArtUrl } from '../model/station/now-playing.ts'
+import { isStationOnline, type StationState } from '../model/station/state.ts'
 import { engineTimeMs } from '../platform/runtime/engine-time.ts'
-import { dataElement, html, type Html, renderPage, siteName } from './page.ts'
-import { type StationPage, stationRoute } from './station-page.ts'
+import { jsonScript, html, type Html, renderPage, siteName } from './page.ts'
+import { type StationPageData, stationPageRoute } from './station-page.ts'
 
 /** The player page of a station. */
-export const playerRoute = stationRoute('', page =>
+export const playerRoute = stationPageRoute('', page =>
   renderPage({
     ...page,
-    title: `${renderLine(page.state)} · ${page.station.name}`,
+    title: `${renderSongLine(page.state)} · ${page.station.name}`,
     styles: 'player-style.css',
     scripts: ['player.js'],
-    head: html`${renderMetadata(page)} ${linkBackground(page)} ${dataElement('shown', renderKnown(page))}`,
+    head: html`${renderMetadata(page)} ${linkBackground(page)} ${jsonScript('shown', renderKnown(page))}`,
     body: html`<cuewire-player>${renderPlayer(page)}</cuewire-player>`
   })
 )
 
 /** The document with which the client starts: `Known` of `web/client/interface.ts`, and the station's id. */
-function renderKnown({ state, document }: StationPage): string {
+function renderKnown({ state, document }: StationPageData): string {
   const { epoch, offset } = state
   const position = document.position ?? { epoch, offset }
   const rest = JSON.stringify({ ...position, timeMs: engineTimeMs(), station: state.stationId })
@@ -27,17 +27,17 @@ function renderKnown({ state, document }: StationPage): string {
 }
 
 /** The background picture of the settings. */
-function linkBackground({ root, settings }: StationPage): Html | null {
+function linkBackground({ root, settings }: StationPageData): Html | null {
   const { background: hash } = settings.assets
   if (hash === undefined) return null
   return html`<link rel="stylesheet" href="${root + customAssetPath('background', hash)}.css" />`
 }
 
 /** Metadata for link previews: Open Graph and the address of the oEmbed endpoint. */
-function renderMetadata({ state, station, streams, baseUrl, isPrivate, settings }: StationPage): Html {
+function renderMetadata({ state, station, streams, baseUrl, isPrivate, settings }: StationPageData): Html {
   if (isPrivate) return html`<meta name="robots" content="noindex" />`
   const url = station.public_player_url
-  const line = renderLine(state)
+  const line = renderSongLine(state)
   const about = [line === station.name ? '' : `Now playing: ${line}`, station.description]
   const oembed = `${baseUrl}/oembed?${new URLSearchParams({ url }).toString()}`
   const properties = {
@@ -64,7 +64,7 @@ function renderMetadata({ state, station, streams, baseUrl, isPrivate, settings 
 }
 
 /** What the page shows before its script runs, and without scripts. The script renders the same. */
-function renderPlayer({ state, station, streams, baseUrl, apiKey }: StationPage): Html {
+function renderPlayer({ state, station, streams, baseUrl, apiKey }: StationPageData): Html {
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }
   const query = renderCredentialQuery(apiKey)
   const cover = shownArtUrl(state, baseUrl)
@@ -72,7 +72,7 @@ function renderPlayer({ state, station, streams, baseUrl, apiKey }: StationPage)
       <h1 class="station" dir="auto">${station.name}</h1>
       <p class="description" dir="auto">${station.description}</p>
     </header>
-    <main class="now" data-air="${isOnline(state) ? 'on' : 'off'}">
+    <main class="now" data-air="${isStationOnline(state) ? 'on' : 'off'}">
       <div class="cover">
         <img alt="" src="${cover.startsWith(`${baseUrl}/api/station/`) ? cover + query : cover}" />
       </div>
@@ -94,7 +94,7 @@ function renderPlayer({ state, station, streams, baseUrl, apiKey }: StationPage)
 
 /** The status line, with the texts of `web/elements/status-line.ts`. */
 function renderStatus(state: StationState): Html {
-  const [kind, text] = !isOnline(state)
+  const [kind, text] = !isStationOnline(state)
     ? ['quiet', 'Off the air']
     : state.live === null
       ? ['plain', 'Now playing']

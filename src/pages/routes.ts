@@ -5,10 +5,10 @@ import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
 import { galleryRoute } from './gallery.ts'
 import { listenRoutes } from './listen.ts'
-import { pageRoute, redirect } from './page.ts'
+import { pageRoute, redirectReply } from './page.ts'
 import { playerRoute } from './player.ts'
-import { renderMissing, streamPlaylistRoute } from './station-page.ts'
-import { getWebFiles, type WebFile } from './web-files.ts'
+import { renderMissingPage, streamPlaylistRoute } from './station-page.ts'
+import { loadWebFiles, type WebFile } from './web-files.ts'
 
 const fileReply = (file: WebFile, cacheControl: string): Reply => ({
   headers: {
@@ -25,7 +25,7 @@ const fileReply = (file: WebFile, cacheControl: string): Reply => ({
  * another version. It sends its own, which must not be cached.
  */
 const assetRoute = pageRoute('/assets/:file', async ({ params: { file: name = '' } }) => {
-  const file = (await getWebFiles()).findHashed(name)
+  const file = (await loadWebFiles()).findHashed(name)
   if (file === undefined) throw new ApiError('not-found')
   return fileReply(file, file.name === name ? 'public, max-age=31536000, immutable' : 'no-cache')
 })
@@ -33,19 +33,23 @@ const assetRoute = pageRoute('/assets/:file', async ({ params: { file: name = ''
 /** A file with a stable name. Other websites get a new version within minutes. */
 const fileRoute = (name: string, path = `/${name}`) =>
   pageRoute(path, async () =>
-    fileReply((await getWebFiles()).get(name), 'public, max-age=300, stale-while-revalidate=86400')
+    fileReply((await loadWebFiles()).get(name), 'public, max-age=300, stale-while-revalidate=86400')
   )
 
 const toParent = (name = '') => `../${encodeURIComponent(name)}`
 
 /** Redirects from addresses with a slash too many or a missing part, and the answer for unknown pages. */
 const correctionRoutes = [
-  pageRoute('/public', ({ query }) => redirect('./', query)),
-  pageRoute('/public/', ({ query }) => redirect('../', query)),
-  pageRoute('/public/:station_id/', ({ params, query }) => redirect(toParent(params['station_id']), query)),
-  pageRoute('/public/:station_id/:page/', ({ params, query }) => redirect(toParent(params['page']), query)),
+  pageRoute('/public', ({ query }) => redirectReply('./', query)),
+  pageRoute('/public/', ({ query }) => redirectReply('../', query)),
+  pageRoute('/public/:station_id/', ({ params, query }) =>
+    redirectReply(toParent(params['station_id']), query)
+  ),
+  pageRoute('/public/:station_id/:page/', ({ params, query }) =>
+    redirectReply(toParent(params['page']), query)
+  ),
   pageRoute('/public/:station_id/:page', (_, { config: { BASE_URL: baseUrl } }) =>
-    renderMissing(baseUrl, '../..')
+    renderMissingPage(baseUrl, '../..')
   )
 ]
 
@@ -57,7 +61,7 @@ export const pageRoutes: readonly HandledRoute[] = [
   fileRoute('icon.svg', '/favicon.ico'),
   dashboardRoute,
   // The address where operators of AzuraCast sign in.
-  pageRoute('/login', () => redirect('./', new URLSearchParams({ dashboard: '' }))),
+  pageRoute('/login', () => redirectReply('./', new URLSearchParams({ dashboard: '' }))),
   playerRoute,
   embedRoute,
   galleryRoute,

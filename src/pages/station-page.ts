@@ -1,21 +1,25 @@
-import { addListenToken } from '../api/auth/credential-links.ts'
-import { getVisibleStation, readStationLookup } from '../api/auth/public-request.ts'
+import { addListenTokenToUrl } from '../api/auth/credential-links.ts'
+import { getVisibleStation, toStationLookup } from '../api/auth/public-request.ts'
 import type { HandledRoute } from '../api/core/route.ts'
-import type { ShownSettings } from '../api/core/services.ts'
+import type { PageSettings } from '../api/core/services.ts'
 import { isSession } from '../http/credentials.ts'
 import type { Reply } from '../http/route.ts'
-import { type PlaylistFormat, playlistMimeTypes, renderPlaylistFile } from '../model/songs/playlist-file.ts'
-import type { CachedResponse } from '../model/station/document.ts'
-import { renderStation } from '../model/station/now-playing.ts'
+import {
+  type PlaylistFileFormat,
+  playlistMimeTypes,
+  renderPlaylistFile
+} from '../model/songs/playlist-file.ts'
+import type { CachedResponse } from '../model/station/cached-response.ts'
+import { renderStationObject } from '../model/station/now-playing.ts'
 import type { StationState } from '../model/station/state.ts'
 import { ApiError } from '../platform/runtime/errors.ts'
-import { html, type Page, pageRoute, redirect, renderPage } from './page.ts'
+import { html, type PageContent, pageRoute, redirectReply, renderPage } from './page.ts'
 
-/** The data of a page about a station, including the parts of `Page` that follow from the station. */
-export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
-  readonly settings: ShownSettings
+/** The data of a page about a station, including the parts of `PageContent` that follow from the station. */
+export interface StationPageData extends Pick<PageContent, 'baseUrl' | 'isPrivate'> {
+  readonly settings: PageSettings
   readonly state: StationState
-  readonly station: ReturnType<typeof renderStation>
+  readonly station: ReturnType<typeof renderStationObject>
   /** The now-playing document as it is pushed now. */
   readonly document: CachedResponse
   readonly query: URLSearchParams
@@ -33,9 +37,9 @@ export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
  * A page about a station, at `/public/{station}` and below. A private station without a key with access is
  * answered like an unknown one.
  */
-export function stationRoute(
+export function stationPageRoute(
   rest: '' | `/${string}`,
-  render: (page: StationPage) => Reply | Promise<Reply>
+  render: (page: StationPageData) => Reply | Promise<Reply>
 ): HandledRoute {
   return pageRoute(`/public/:station_id${rest}`, async (request, services) => {
     const { query } = request
@@ -43,12 +47,12 @@ export function stationRoute(
     const { BASE_URL: baseUrl } = config
     const root = rest === '' ? '..' : '../..'
     try {
-      const state = await getVisibleStation(readStationLookup(request), services)
+      const state = await getVisibleStation(toStationLookup(request), services)
       const document = live.document(state.stationId, 'event')
       if (document === undefined) throw new ApiError('not-found')
       const isPrivate = !state.profile.isPublic
       const apiKey = isPrivate && !isSession(request.apiKey) ? request.apiKey : ''
-      const station = renderStation(state, baseUrl)
+      const station = renderStationObject(state, baseUrl)
       const streams = sortStreams(station)
       const settings = await services.settings.read()
       return await render({
@@ -67,15 +71,15 @@ export function stationRoute(
       if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
       const { station_id: name = '' } = request.params
       const lower = name.toLowerCase()
-      if (name === lower) return renderMissing(baseUrl, root)
+      if (name === lower) return renderMissingPage(baseUrl, root)
       // Short names seldom have capitals. The redirect does not reveal whether the station exists.
-      return redirect(`${rest === '' ? './' : '../'}${encodeURIComponent(lower)}${rest}`, query)
+      return redirectReply(`${rest === '' ? './' : '../'}${encodeURIComponent(lower)}${rest}`, query)
     }
   })
 }
 
 /** The page for stations and pages that do not exist. */
-export function renderMissing(baseUrl: string, root: '..' | '../..'): Promise<Reply> {
+export function renderMissingPage(baseUrl: string, root: '..' | '../..'): Promise<Reply> {
   return renderPage(
     {
       baseUrl,
@@ -94,7 +98,12 @@ export function renderMissing(baseUrl: string, root: '..' | '../..'): Promise<Re
   )
 }
 
-function sortStreams({ mounts, remotes, hls_url: url, hls_is_default: isDefault }: StationPage['station']) {
+function sortStreams({
+  mounts,
+  remotes,
+  hls_url: url,
+  hls_is_default: isDefault
+}: StationPageData['station']) {
   const sorted = mounts.toSorted((one, other) => Number(other.is_default) - Number(one.is_default))
   const streams: { url: string; name: string }[] = [...sorted, ...remotes]
   const hls = url === '' ? [] : [{ url, name: 'HLS' }]
@@ -102,10 +111,10 @@ function sortStreams({ mounts, remotes, hls_url: url, hls_is_default: isDefault 
 }
 
 /** The streams of a station as a playlist file for media players. */
-export const streamPlaylistRoute = (format: PlaylistFormat) =>
-  stationRoute(`/playlist.${format}`, ({ station, streams, isPrivate, apiKey, baseUrl }) => {
+export const streamPlaylistRoute = (format: PlaylistFileFormat) =>
+  stationPageRoute(`/playlist.${format}`, ({ station, streams, isPrivate, apiKey, baseUrl }) => {
     const entries = streams.map(({ url, name }) => ({
-      path: addListenToken(url, apiKey, baseUrl),
+      path: addListenTokenToUrl(url, apiKey, baseUrl),
       artist: station.name,
       title: name,
       durationMs: 0

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-import type { CachedResponse } from '../model/station/document.ts'
-import { builtFile } from '../platform/process/program-files.ts'
+import type { CachedResponse } from '../model/station/cached-response.ts'
+import { builtFileUrl } from '../platform/process/program-files.ts'
 import { loadOnce } from '../platform/runtime/cache.ts'
 
 /** A file for browsers, built by `scripts/build.mjs`. `name` contains a hash: `player-A7KLSN7G.js`. */
@@ -12,8 +12,8 @@ export interface WebFile extends CachedResponse {
 }
 
 /** Returns the files, which are read by the first call. */
-export const getWebFiles = loadOnce(async () => {
-  const names: string[] = JSON.parse(await readFile(builtFile('web/files.json'), 'utf8'))
+export const loadWebFiles = loadOnce(async () => {
+  const names: string[] = JSON.parse(await readFile(builtFileUrl('web/files.json'), 'utf8'))
   const files = await Promise.all(names.map(readWebFile))
   const parts = new Map(files.filter(({ name }) => isPart(name)).map(file => [file.name, file]))
   const byName = new Map(files.filter(({ name }) => !isPart(name)).map(file => [removeHash(file.name), file]))
@@ -47,7 +47,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 async function readWebFile(name: string): Promise<WebFile> {
   const extension = name.slice(name.lastIndexOf('.') + 1)
-  const read = async (suffix: string) => readFile(builtFile(`web/${name}${suffix}`))
+  const read = async (suffix: string) => readFile(builtFileUrl(`web/${name}${suffix}`))
   const body = await read('')
   // Fonts are compressed already.
   const prepared = extension === 'woff2' ? {} : { br: await read('.br'), gzip: await read('.gz') }

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-import { readConnections } from '../engine/listeners/hls-connections.ts'
+import { readHlsConnections } from '../engine/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../engine/listeners/identities.ts'
-import type { PlayoutServices } from '../engine/services.ts'
+import type { EngineServices } from '../engine/services.ts'
 import { FetchFault } from '../platform/outbound/guarded-fetch.ts'
 import { openCache } from '../platform/runtime/cache.ts'
 import { withAbortTimeout } from '../platform/runtime/deadline.ts'
@@ -10,12 +10,12 @@ import { ApiError, Overloaded } from '../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../platform/runtime/fair-semaphore.ts'
 import type { Sql } from '../stores/db/sql.ts'
 import type { Secrets } from '../stores/secrets/secrets.ts'
-import { type Agent, parseAgent } from './agent-family.ts'
-import { findVariants } from './hls/hls-streams.ts'
+import { mapVariantsToStreams } from './hls/hls-streams.ts'
 import { readStationServers } from './polls/poll-rows.ts'
-import { allowedNetworks, fetchFromServer } from './polls/poll-servers.ts'
-import { StreamingServerError } from './stream.ts'
+import { allowedServerNetworks, fetchFromServer } from './polls/poll-servers.ts'
+import { StreamingServerError } from './server-stream.ts'
 import { fetchListeners } from './streaming-servers.ts'
+import { type AgentDetails, parseUserAgent } from './user-agent.ts'
 
 /*
  * Who listens to a station now, as its streaming servers and the access log of its HLS streams say. It is in
@@ -25,7 +25,7 @@ import { fetchListeners } from './streaming-servers.ts'
 export interface ConnectedListener {
   readonly address: string
   readonly userAgent: string
-  readonly agent: Agent
+  readonly agent: AgentDetails
   /** Of address and user agent, with a key of this process. */
   readonly hash: string
   /** `/radio.mp3`; of an HLS stream `/radio.mp3 (HLS)`. */
@@ -54,7 +54,7 @@ export interface ConnectedListeners {
 
 interface ConnectedListenersDeps {
   readonly sql: Sql
-  readonly redis: PlayoutServices['redis']
+  readonly redis: EngineServices['redis']
   readonly secrets: Pick<Secrets, 'open'>
   /** `WEBHOOK_ALLOWED_NETWORKS` */
   readonly allowedNetworks: readonly string[]
@@ -78,7 +78,7 @@ export type ReadConnectedListeners = (stationId: number) => Promise<ConnectedLis
  * if none of its servers responds or too many stations are being read.
  */
 export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnectedListeners {
-  const networks = allowedNetworks(deps.allowedNetworks)
+  const networks = allowedServerNetworks(deps.allowedNetworks)
   const hashKey = randomBytes(32)
   const reading = openFairSemaphore({ total: maxInFlight })
   const cache = openCache<number, Settled>({ maxEntries: 1_000, ttlMs: cacheTtlMs })
@@ -86,7 +86,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
   const describeListener = (address: string, userAgent: string) => ({
     address,
     userAgent,
-    agent: parseAgent(userAgent),
+    agent: parseUserAgent(userAgent),
     hash: createHmac('sha256', hashKey).update(`${address}\n${userAgent}`).digest('hex').slice(0, 32)
   })
 
@@ -101,8 +101,8 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     const identified = await readIdentifiedSources(deps, stationId)
     // Listeners in reports are only counted.
     const isLogged = streams.some(({ id }) => identified.has(`hls:${id}`))
-    const connections = isLogged ? await readConnections(deps, first.shortName, signal) : null
-    const idByVariant = findVariants(streams)
+    const connections = isLogged ? await readHlsConnections(deps, first.shortName, signal) : null
+    const idByVariant = mapVariantsToStreams(streams)
     const names = new Map(streams.map(({ id, name }) => [id, `${name} (HLS)`]))
     return {
       problem: connections === null ? 'The listeners of HLS streams are counted, but not listed.' : '',

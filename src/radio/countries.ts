@@ -3,16 +3,16 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 import { type CountryResponse, Reader } from 'maxmind'
 
-import { codeOf } from '../platform/runtime/errors.ts'
+import { errorCodeOf } from '../platform/runtime/errors.ts'
 import type { Logger } from '../platform/runtime/log.ts'
 
 /** Finds the country of an address: ISO 3166-1 alpha-2, empty if unknown. */
-export interface Countries {
+export interface CountryFinder {
   readonly find: (address: string) => string
 }
 
 /** Without a database every country is unknown. */
-export const noCountries: Countries = { find: () => '' }
+export const noCountryFinder: CountryFinder = { find: () => '' }
 
 /** A database of countries and cities has some hundred megabytes at most. */
 const maxBytes = 512 * 1024 * 1024
@@ -22,7 +22,7 @@ const checkMs = 60_000
  * Reads a database in the format of MaxMind (GeoLite2, GeoIP2 or DB-IP; countries or cities). Throws an error with a
  * reason for the operator if it cannot be used.
  */
-export async function readCountries(path: string): Promise<Countries> {
+export async function readCountryDatabase(path: string): Promise<CountryFinder> {
   const reader = await openReader(path)
   const { ipVersion, databaseType } = reader.metadata
   if (!/country|city|enterprise/i.test(databaseType))
@@ -49,7 +49,7 @@ async function openReader(path: string): Promise<Reader<CountryResponse>> {
 }
 
 function explainFailure(error: unknown): string {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (code === 'ENOENT') return 'it does not exist'
   if (code !== '') return `it is not readable (${code})`
   return `it is not a database in the format of MaxMind (${error instanceof Error ? error.message : ''})`
@@ -59,8 +59,8 @@ function explainFailure(error: unknown): string {
  * Opens the database at `path`; it is read again within a minute when the file has changed. A file that is missing or
  * damaged is logged once, and countries are unknown, or those of the last database that could be read.
  */
-export async function openCountries(path: string, log: Pick<Logger, 'info' | 'warn'>) {
-  let current = noCountries
+export async function openCountryDatabase(path: string, log: Pick<Logger, 'info' | 'warn'>) {
+  let current = noCountryFinder
   let version: string | null = null
   let problem = ''
 
@@ -69,7 +69,7 @@ export async function openCountries(path: string, log: Pick<Logger, 'info' | 'wa
     if (found === version) return
     version = found
     try {
-      current = await readCountries(path)
+      current = await readCountryDatabase(path)
       problem = ''
       log.info({ path }, 'database of countries read')
     } catch (error) {

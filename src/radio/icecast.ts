@@ -5,22 +5,22 @@ import type { ListenerConnection } from '../engine/listeners/sessions.ts'
 import { parseUrl } from '../platform/outbound/networks.ts'
 import { decodeForeignDocument, findCharset } from '../platform/text/foreign-text.ts'
 import { decodePercent } from '../platform/text/percent-encoding.ts'
-import { withoutStreamingServers } from './agent-family.ts'
 import {
-  checkStreamCount,
+  assertStreamCount,
   detectStreamFormat,
   parseBitrate,
   parseListenerCount,
   parseLooseJson,
-  parseSeconds,
-  type Stream,
+  parseConnectedSeconds,
+  type ServerStream,
   StreamingServerError
-} from './stream.ts'
+} from './server-stream.ts'
 import { parseStreamedTitle } from './streamed-title.ts'
+import { withoutServerConnections } from './user-agent.ts'
 
 /** Parses `/admin/stats` of Icecast 2.4, 2.5 or KH. Throws a `StreamingServerError`. */
-export function parseIcecastStats(bytes: Uint8Array, charset: string | null = null): Stream[] {
-  return checkStreamCount(parseSources(bytes, charset)).map(source =>
+export function parseIcecastStats(bytes: Uint8Array, charset: string | null = null): ServerStream[] {
+  return assertStreamCount(parseSources(bytes, charset)).map(source =>
     toStream(source.attributes.get('mount') ?? '', name => readText(source, name))
   )
 }
@@ -32,11 +32,11 @@ export function parseIcecastListeners(
 ): ListenerConnection[] {
   const [source] = parseSources(bytes, charset)
   if (!source) reject('The response is not a list of listeners.')
-  return withoutStreamingServers(
+  return withoutServerConnections(
     findChildren(source, 'listener').map(listener => ({
       address: readText(listener, 'ip'),
       userAgent: readText(listener, 'useragent'),
-      seconds: parseSeconds(readText(listener, 'connected'))
+      seconds: parseConnectedSeconds(readText(listener, 'connected'))
     }))
   )
 }
@@ -49,10 +49,10 @@ const jsonStatus = v.object({
 })
 
 /** Parses the public `/status-json.xsl`, which does not list listeners. Throws a `StreamingServerError`. */
-export function parseIcecastStatus(bytes: Uint8Array, charset: string | null = null): Stream[] {
+export function parseIcecastStatus(bytes: Uint8Array, charset: string | null = null): ServerStream[] {
   const parsed = v.safeParse(jsonStatus, parseLooseJson(bytes, charset))
   if (!parsed.success) reject('The response is not that of an Icecast server.')
-  return checkStreamCount([parsed.output.icestats.source].flat()).flatMap(fields => {
+  return assertStreamCount([parsed.output.icestats.source].flat()).flatMap(fields => {
     const get = (name: string) => fields[name]?.trim() ?? ''
     const path = parseMountPath(get('listenurl'))
     const stream = toStream(path ?? '', get)
@@ -63,7 +63,7 @@ export function parseIcecastStatus(bytes: Uint8Array, charset: string | null = n
 /** An on-demand relay without listeners is listed with none of these. */
 const connectedFields = ['server_type', 'stream_start', 'stream_start_iso8601', 'connected', 'title']
 
-function toStream(path: string, get: (name: string) => string): Stream {
+function toStream(path: string, get: (name: string) => string): ServerStream {
   const total = parseListenerCount(get('listeners'))
   return {
     path,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-import type { AutocueOptions, SentSong } from '../engine/playouts/send-next-song.ts'
+import type { AutocueOptions, PlayoutSong } from '../engine/playouts/send-next-song.ts'
 import { type CuePoints, fitCuePoints } from '../model/songs/cue-points.ts'
 import { isWebUrl, parseUrl } from '../platform/outbound/networks.ts'
-import { projectFile } from '../platform/process/program-files.ts'
+import { projectFileUrl } from '../platform/process/program-files.ts'
 
 /** The settings of a station's script. The script reads secrets from its environment. */
-export interface ScriptStation {
+export interface LiquidsoapStation {
   readonly id: number
   readonly name: string
   readonly description: string
@@ -23,44 +23,44 @@ export interface ScriptStation {
   readonly mounts: readonly EncodedMount[]
 }
 
-const script = readFileSync(projectFile('assets/radio/station.liq'), 'utf8')
-const standby = readFileSync(projectFile('assets/radio/standby.liq'), 'utf8')
+const script = readFileSync(projectFileUrl('assets/radio/station.liq'), 'utf8')
+const standby = readFileSync(projectFileUrl('assets/radio/standby.liq'), 'utf8')
 
 /** Renders the Liquidsoap script of a station, which calls Cuewire at `baseUrl` by default. */
-export function renderScript(station: ScriptStation, baseUrl: string): string {
+export function renderLiquidsoapScript(station: LiquidsoapStation, baseUrl: string): string {
   const settings = [
     ...commonSettings(station),
-    ['station_description', quoteText(station.description)],
-    ['station_url', quoteText(station.url)],
-    ['api_path', quoteText(`/api/internal/${station.id}/liquidsoap`)],
-    ['default_url', quoteText(baseUrl)],
-    ['crossfade_type', quoteText(station.crossfadeType)],
-    ['crossfade_seconds', formatFloat(station.crossfade)],
-    ['live_text', quoteText(station.liveText)],
-    ['fallback_path', quoteText(station.fallbackFile)]
+    ['station_description', quoteLiquidsoapText(station.description)],
+    ['station_url', quoteLiquidsoapText(station.url)],
+    ['api_path', quoteLiquidsoapText(`/api/internal/${station.id}/liquidsoap`)],
+    ['default_url', quoteLiquidsoapText(baseUrl)],
+    ['crossfade_type', quoteLiquidsoapText(station.crossfadeType)],
+    ['crossfade_seconds', formatLiquidsoapFloat(station.crossfade)],
+    ['live_text', quoteLiquidsoapText(station.liveText)],
+    ['fallback_path', quoteLiquidsoapText(station.fallbackFile)]
   ]
   return fillIn(script, settings, station.mounts)
 }
 
 /** Renders the script of its standby, to whose mounts Icecast moves listeners while the other script does not run. */
-export const renderStandby = (station: ScriptStation): string =>
+export const renderStandbyScript = (station: LiquidsoapStation): string =>
   fillIn(standby, commonSettings(station), station.mounts)
 
 /** The settings of both scripts, by variable. */
-function commonSettings({ name, frontendUrl }: ScriptStation): string[][] {
+function commonSettings({ name, frontendUrl }: LiquidsoapStation): string[][] {
   const icecast = parseUrl(frontendUrl)
   const host = icecast?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
   return [
-    ['station_name', quoteText(name)],
-    ['default_icecast_host', quoteText(host)],
-    ['default_icecast_port', quoteText(icecast?.port || '8000')]
+    ['station_name', quoteLiquidsoapText(name)],
+    ['default_icecast_host', quoteLiquidsoapText(host)],
+    ['default_icecast_port', quoteLiquidsoapText(icecast?.port || '8000')]
   ]
 }
 
 function fillIn(template: string, settings: string[][], mounts: readonly EncodedMount[]): string {
   const lines = settings.map(([name, value]) => `${name} = ${value}`)
   // A script without outputs exits; streamers and reports need none.
-  const outputs = mounts.length === 0 ? ['output.dummy(radio)'] : mounts.map(renderMount)
+  const outputs = mounts.length === 0 ? ['output.dummy(radio)'] : mounts.map(renderMountOutput)
   return fillSection(fillSection(template, 'The station', lines), 'The mounts', outputs)
 }
 
@@ -96,8 +96,8 @@ const encoders = {
 } satisfies Record<EncodedMount['format'], (bitrate: number) => string>
 
 /** Renders the output of a mount, at the nearest bitrate that the encoder supports. */
-export function renderMount({ path, format, bitrate, isListed }: EncodedMount): string {
-  const target = `mount=${quoteText(path)}, is_public=${isListed}`
+export function renderMountOutput({ path, format, bitrate, isListed }: EncodedMount): string {
+  const target = `mount=${quoteLiquidsoapText(path)}, is_public=${isListed}`
   const encoder = encoders[format](bitrate)
   if (format !== 'aac') return `send_to(${target}, ${encoder})`
   const send = (each: string) => `send_to(${target}, content_type="audio/aac", ${each})`
@@ -121,7 +121,7 @@ function findNearest(choices: readonly number[], value: number): number {
  * Quotes a text as a Liquidsoap expression on one line. Liquidsoap 2.1 interpolates `#{...}` even if the `#`
  * is escaped, so the two characters are put in separate literals.
  */
-export function quoteText(text: string): string {
+export function quoteLiquidsoapText(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' ')
   const literals = line.split(/(?<=#)(?=\{)/).map(part => `"${escapeQuotes(part)}"`)
   return literals.length === 1 ? literals.join('') : `(${literals.join(' ^ ')})`
@@ -130,12 +130,12 @@ export function quoteText(text: string): string {
 const escapeQuotes = (text: string) => text.replace(/["\\]/g, '\\$&')
 
 /** Formats a number of 0 or more as a Liquidsoap float, which needs a decimal point. */
-export function formatFloat(value: number): string {
+export function formatLiquidsoapFloat(value: number): string {
   return value.toFixed(3).replace(/0+$/, '')
 }
 
 /** Renders a song as a Liquidsoap request URI: `annotate:title="...",...:media:path`. */
-export function renderAnnotatedUri(song: Omit<SentSong, 'stream' | 'durationMs'>): string {
+export function renderAnnotatedUri(song: Omit<PlayoutSong, 'stream' | 'durationMs'>): string {
   const cues = fitCuePoints(song.cues, song.fileMs)
   const annotations = {
     title: song.title,

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 
 import type { ListenerConnection } from '../engine/listeners/sessions.ts'
-import { withoutStreamingServers } from './agent-family.ts'
 import {
-  checkStreamCount,
+  assertStreamCount,
   detectStreamFormat,
   parseBitrate,
   parseListenerCount,
   parseLooseJson,
-  parseSeconds,
-  type Stream,
+  parseConnectedSeconds,
+  type ServerStream,
   StreamingServerError
-} from './stream.ts'
+} from './server-stream.ts'
 import { parseStreamedTitle } from './streamed-title.ts'
+import { withoutServerConnections } from './user-agent.ts'
 
 const looseText = v.optional(v.fallback(v.string(), ''), '')
 const jsonStream = v.object({
@@ -32,10 +32,10 @@ const listeners = v.array(
 )
 
 /** Parses the public `/statistics?json=1` of Shoutcast 2. Throws a `StreamingServerError`. */
-export function parseShoutcastStatistics(bytes: Uint8Array, charset: string | null = null): Stream[] {
+export function parseShoutcastStatistics(bytes: Uint8Array, charset: string | null = null): ServerStream[] {
   const parsed = v.safeParse(statistics, parseLooseJson(bytes, charset))
   if (!parsed.success) throw new StreamingServerError('The response is not that of a Shoutcast 2 server.')
-  return checkStreamCount(parsed.output.streams).map(toStream)
+  return assertStreamCount(parsed.output.streams).map(toStream)
 }
 
 /** Parses page 3 of `/admin.cgi` for a stream, without relays. Throws a `StreamingServerError`. */
@@ -45,16 +45,16 @@ export function parseShoutcastListeners(
 ): ListenerConnection[] {
   const parsed = v.safeParse(listeners, parseLooseJson(bytes, charset))
   if (!parsed.success) throw new StreamingServerError('The response is not a list of listeners.')
-  return withoutStreamingServers(
+  return withoutServerConnections(
     parsed.output.map(({ hostname, xff, useragent, connecttime }) => ({
       address: xff || hostname,
       userAgent: useragent,
-      seconds: parseSeconds(connecttime)
+      seconds: parseConnectedSeconds(connecttime)
     }))
   )
 }
 
-function toStream(fields: v.InferOutput<typeof jsonStream>): Stream {
+function toStream(fields: v.InferOutput<typeof jsonStream>): ServerStream {
   const { currentlisteners, uniquelisteners } = fields
   const isConnected = fields.streamstatus === '1'
   // A stream without a source may omit its counts.

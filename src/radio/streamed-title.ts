@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from 'entities'
 
-import { cleanLine, maxLengths } from '../model/songs/song.ts'
+import { cleanLine, maxTagLengths } from '../model/songs/song.ts'
 
 /** Metadata as a source, a streaming server or a broadcaster sent it; unknown fields are empty or missing. */
 interface StreamedMetadata {
@@ -37,8 +37,8 @@ function decodeText(text = ''): string {
 
 function truncateTitle(artist: string, title: string) {
   return {
-    artist: trimDashes(cleanLine(artist, maxLengths.artist)),
-    title: trimDashes(cleanLine(title, maxLengths.title))
+    artist: trimDashes(cleanLine(artist, maxTagLengths.artist)),
+    title: trimDashes(cleanLine(title, maxTagLengths.title))
   }
 }
 

@@ -4,8 +4,8 @@ import type { ListenerConnection } from '../engine/listeners/sessions.ts'
 import { FetchFault, type GuardedResponse, guardedFetch } from '../platform/outbound/guarded-fetch.ts'
 import { findCharset } from '../platform/text/foreign-text.ts'
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
+import { type ServerStream, StreamingServerError, withStreamListeners } from './server-stream.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'
-import { type Stream, StreamingServerError, withListeners } from './stream.ts'
 
 export interface StreamingServer {
   readonly kind: 'icecast' | 'shoutcast2'
@@ -16,7 +16,7 @@ export interface StreamingServer {
 }
 
 export interface FetchedStreams {
-  readonly streams: readonly Stream[]
+  readonly streams: readonly ServerStream[]
   /** A sentence about what the server refused; empty if nothing. */
   readonly problem: string
 }
@@ -24,7 +24,7 @@ export interface FetchedStreams {
 /** Fetches streams, with listeners if they are listed. Throws `StreamingServerError` or `FetchFault`. */
 export type FetchStreams = (
   server: StreamingServer,
-  select: (streams: readonly Stream[]) => readonly Stream[],
+  select: (streams: readonly ServerStream[]) => readonly ServerStream[],
   options: { readonly nowMs: number; readonly signal: AbortSignal }
 ) => Promise<FetchedStreams>
 
@@ -56,15 +56,15 @@ export function openStreamFetcher(allowed: BlockList): FetchStreams {
   return async (server, select, { nowMs, signal }) => {
     const fetchPage = openPageFetcher(server, allowed, signal)
     const { streams: all, listsListeners, problem } = await fetchCached(server, nowMs, fetchPage)
-    const streams: Stream[] = []
+    const streams: ServerStream[] = []
     const problems = new Set([problem])
     for (const stream of select(all)) {
       if (!listsListeners) streams.push(stream)
-      else if (stream.total === 0) streams.push(withListeners(stream, []))
+      else if (stream.total === 0) streams.push(withStreamListeners(stream, []))
       else {
         const { connections, problem: refusal } = await fetchConnections(server.kind, fetchPage, stream)
         if (connections === null) streams.push(refusal === '' ? disconnected(stream) : stream)
-        else streams.push(withListeners(stream, connections))
+        else streams.push(withStreamListeners(stream, connections))
         problems.add(refusal)
       }
     }
@@ -72,7 +72,10 @@ export function openStreamFetcher(allowed: BlockList): FetchStreams {
   }
 }
 
-const disconnected = (stream: Stream): Stream => ({ ...withListeners(stream, []), isConnected: false })
+const disconnected = (stream: ServerStream): ServerStream => ({
+  ...withStreamListeners(stream, []),
+  isConnected: false
+})
 
 const joinProblems = (problems: ReadonlySet<string>) => [...problems].filter(text => text !== '').join(' ')
 
@@ -95,7 +98,7 @@ export interface ListedListeners {
  */
 export async function fetchListeners(
   server: StreamingServer,
-  select: (streams: readonly Stream[]) => readonly Stream[],
+  select: (streams: readonly ServerStream[]) => readonly ServerStream[],
   { allowed, signal }: { readonly allowed: BlockList; readonly signal: AbortSignal }
 ): Promise<ListedListeners> {
   const fetchPage = openPageFetcher(server, allowed, signal)
@@ -147,7 +150,7 @@ interface AllStreams extends FetchedStreams {
 
 interface ServerClient {
   readonly fetchAll: (fetchPage: FetchPage, hasPassword: boolean) => Promise<AllStreams>
-  readonly fetchConnections: (fetchPage: FetchPage, stream: Stream) => Promise<FetchedConnections>
+  readonly fetchConnections: (fetchPage: FetchPage, stream: ServerStream) => Promise<FetchedConnections>
 }
 
 /** The listeners of a stream: null if its source has disconnected, or with what the server refused. */
@@ -206,7 +209,7 @@ const clients = { icecast, shoutcast2 }
 async function fetchConnections(
   kind: StreamingServer['kind'],
   fetchPage: FetchPage,
-  stream: Stream
+  stream: ServerStream
 ): Promise<FetchedConnections> {
   try {
     return await clients[kind].fetchConnections(fetchPage, stream)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import {
-  newestRevision,
+  stationRevisionOf,
   pickVisibleState,
   type StationSnapshot,
   type StationState,
@@ -15,7 +15,7 @@ import {
 } from '../model/station/triggers.ts'
 import { currentTraceparent } from '../platform/tracing/tracing.ts'
 import type { Tx } from '../stores/db/sql.ts'
-import type { HookConfig } from './config.ts'
+import type { HookConfig } from './hook-config.ts'
 
 /** An event of a station. */
 export interface StationEvent {
@@ -99,7 +99,7 @@ async function detectEvent(
   if (triggers.length === 0) return null
   const fact = triggers.includes('song_changed')
     ? `song:${snapshot.current?.shId}`
-    : `state:${newestRevision(snapshot)}:${happenedAtMs}`
+    : `state:${stationRevisionOf(snapshot)}:${happenedAtMs}`
   return { fact, triggers, happenedAtMs }
 }
 
@@ -141,7 +141,7 @@ function eventsStatement(
       .map(hook => ({
         hook: hook.id,
         station: stationId,
-        message: messageId({ stationId, fact, happenedAtMs, webhookId: hook.id }),
+        message: computeMessageId({ stationId, fact, happenedAtMs, webhookId: hook.id }),
         triggers: filter(hook, triggers)
       }))
       .filter(delivery => delivery.triggers.length > 0)
@@ -177,7 +177,7 @@ const idLength = 26
  * (RFC 4648, lower case), 130 bits of a hash. The time makes it unique if a database that was restored from a
  * backup repeats a `fact`.
  */
-export function messageId({
+export function computeMessageId({
   stationId,
   fact,
   happenedAtMs,

@@ -30,7 +30,7 @@ export function redactHeaders(headers: Readonly<Record<string, string>>): Record
 }
 
 /** The values of headers that may be secret, for an answer that repeats them. */
-export function secretValues(headers: Readonly<Record<string, string>>): string[] {
+export function secretHeaderValues(headers: Readonly<Record<string, string>>): string[] {
   return (
     Object.entries(headers)
       .filter(([name, value]) => !isPublic(name, value))
@@ -51,7 +51,7 @@ function isPublic(name: string, value: string): boolean {
  * Redacts an address: user, query and fragment may contain a token and become `…`, and so does the path
  * unless the caller may set the address.
  */
-export function redactedAddress(address: string, showsPath: boolean): string {
+export function redactAddress(address: string, showsPath: boolean): string {
   const url = parseUrl(address)
   if (!url) return mark
   const { origin, pathname, search, hash, username, password } = url
@@ -67,15 +67,15 @@ export const addressStart = /^[a-z][a-z\d+.-]*:\/\//i
 export const urlSchemePattern = '^[A-Za-z][A-Za-z0-9+.-]*://'
 
 /** Redacts an address for callers who may not set it; returns a file path as it is. */
-export function redactedLocation(location: string): string {
-  return addressStart.test(location) ? redactedAddress(location, false) : location
+export function redactLocation(location: string): string {
+  return addressStart.test(location) ? redactAddress(location, false) : location
 }
 
 /** Shorter parts of an address are words, not tokens. */
 const shortestToken = { inPath: 12, inQuery: 8 }
 
 /** The parts of an address that may be tokens, in the forms in which an answer may repeat them. */
-export function tokensIn(address: string): string[] {
+export function listAddressTokens(address: string): string[] {
   const url = parseUrl(address)
   if (!url) return []
   const { pathname, search, searchParams } = url

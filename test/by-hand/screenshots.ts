@@ -1,4 +1,4 @@
-import type { Song, StationState } from '../../src/model/station/state.ts'
+import type { ShownSong, StationState } from '../../src/model/station/state.ts'
 import { startBrowser } from '../support/browser.ts'
 import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -7,7 +7,7 @@ import { devices, openPictured, savePicture, sights } from '../support/pictures.
 /** The embedded page is shown in a frame of this size. */
 const frame = { width: 384, height: 720 }
 
-const song = (artist: string, title: string, album: string): Song =>
+const song = (artist: string, title: string, album: string): ShownSong =>
   aSong({ artist, title, album, artId: Buffer.from(title).toString('hex').padEnd(24, '0').slice(0, 24) })
 
 /** A station in the middle of a song, with a history and a next song. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { WebSocket } from 'ws'
 
-import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
+import { type RandomSource, createSeededRandom } from '../../src/model/autodj/random.ts'
 import { readFrame } from '../support/live-frames.ts'
 import { applyMergePatch } from '../support/merge-patch.ts'
 import { contentOf } from './document.ts'
@@ -52,7 +52,7 @@ const waitSeconds = 10
 export function openFollowers(options: FollowerOptions): Follower[] {
   return options.stationIds.flatMap((stationId, station) =>
     transports.map((transport, index) => {
-      const random = seededRandom(options.seed, 1_000 + station * transports.length + index)
+      const random = createSeededRandom(options.seed, 1_000 + station * transports.length + index)
       return follow({ ...options, stationId, transport, random })
     })
   )
@@ -61,7 +61,7 @@ export function openFollowers(options: FollowerOptions): Follower[] {
 interface Following extends FollowerOptions {
   readonly stationId: number
   readonly transport: Transport
-  readonly random: Random
+  readonly random: RandomSource
 }
 
 function follow(following: Following): Follower {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 
-import { seededRandom } from '../../src/model/autodj/random.ts'
+import { createSeededRandom } from '../../src/model/autodj/random.ts'
 import type { Journal } from './journal.ts'
 import type { ReceivedRequest } from './judge-deliveries.ts'
 
@@ -23,7 +23,7 @@ const refusedShare = 0.05
 
 /** Opens a receiver on 127.0.0.1. */
 export async function openHookReceiver(seed: number, journal: Journal): Promise<HookReceiver> {
-  const random = seededRandom(seed, 50)
+  const random = createSeededRandom(seed, 50)
   const received: (Omit<ReceivedRequest, 'hookId'> & { name: string })[] = []
   const tried = new Set<string>()
   const server = createServer((request, response) => {

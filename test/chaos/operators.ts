@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
+import { type RandomSource, createSeededRandom } from '../../src/model/autodj/random.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { type JsonBody, adminKey } from '../support/program.ts'
 import type { Journal } from './journal.ts'
@@ -69,7 +69,7 @@ export function openOperators(options: OperatorOptions): Operators {
 
   interface ActionContext {
     readonly number: number
-    readonly random: Random
+    readonly random: RandomSource
     readonly station: OperatedStation
     readonly ask: (
       method: string,
@@ -149,7 +149,7 @@ export function openOperators(options: OperatorOptions): Operators {
 
   const gate = { isPaused: false, inFlight: 0 }
   const operate = async (name: string, action: (context: ActionContext) => Promise<void>, index: number) => {
-    const random = seededRandom(options.seed, 100 + index)
+    const random = createSeededRandom(options.seed, 100 + index)
     const operated = name === 'curator' ? stations.filter(({ changing }) => changing !== null) : stations
     for (let number = 1; !signal.aborted; number++) {
       const station = pick(random, operated)
@@ -157,7 +157,7 @@ export function openOperators(options: OperatorOptions): Operators {
       const other = options.baseUrls.find(each => each !== url) ?? url
       const pauseMs = between(random, shortestPauseMs, longestPauseMs)
       // Random choices of an action do not depend on responses to others.
-      const own = seededRandom(options.seed, 1_000_000 * (index + 1) + number)
+      const own = createSeededRandom(options.seed, 1_000_000 * (index + 1) + number)
       while (gate.isPaused && !signal.aborted) await sleep(50)
       gate.inFlight++
       try {

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../src/model/autodj/random.ts'
+import { type RandomSource, createSeededRandom } from '../../src/model/autodj/random.ts'
 
 /** Every kind of fault that can be drawn. */
 export const faultKinds = [
@@ -61,7 +61,7 @@ const longestRestMs = 3_000
  * repeated.
  */
 export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generator<Fault, never> {
-  const random = seededRandom(seed, 1)
+  const random = createSeededRandom(seed, 1)
   let bag: FaultKind[] = []
   for (let number = 1; ; number++) {
     if (bag.length === 0) bag = shuffled(kinds, random)
@@ -81,17 +81,17 @@ export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generato
 }
 
 /** A whole number from `least` to `most`. */
-export const between = (random: Random, least: number, most: number) =>
+export const between = (random: RandomSource, least: number, most: number) =>
   least + Math.floor(random() * (most - least + 1))
 
 /** Returns a random item. Throws for an empty list. */
-export function pick<Item>(random: Random, items: readonly Item[]): Item {
+export function pick<Item>(random: RandomSource, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)]
   if (item === undefined) throw new Error('there is nothing to pick from')
   return item
 }
 
-function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+function shuffled<Item>(items: readonly Item[], random: RandomSource): Item[] {
   return items
     .map(item => ({ item, place: random() }))
     .toSorted((a, b) => a.place - b.place)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { type GuardedProcess, startGuarded } from '../../src/stores/embedded/guarded-process.ts'
-import { chooseAccount } from '../../src/stores/embedded/postgres-account.ts'
+import { type GuardedProcess, startGuardedProcess } from '../../src/stores/embedded/guarded-process.ts'
+import { chooseOsAccount } from '../../src/stores/embedded/postgres-account.ts'
 import { findPostgresBinaries } from '../../src/stores/embedded/postgres-cluster.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { descendantsOf } from '../support/child-process.ts'
@@ -32,7 +32,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
   const made = await startPostgres(folder, { durable: false })
   await made.stop()
   const binaries = await findPostgresBinaries()
-  const account = await chooseAccount(folder, binaries.postgres)
+  const account = await chooseOsAccount(folder, binaries.postgres)
   const port = await findFreePort()
   const url = new URL(made.url)
   url.port = String(port)
@@ -68,7 +68,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
     await waitFor(
       async () => {
         if (guarded === null || guarded.hasExited())
-          guarded = await startGuarded(command, { stopSignal: 'INT', cwd: folder, ...account.ids })
+          guarded = await startGuardedProcess(command, { stopSignal: 'INT', cwd: folder, ...account.ids })
         return isResponding(url.href)
       },
       { deadlineMs: startMs, what: 'Postgres to answer' }

@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { migrate } from '../../src/stores/db/migrate.ts'
+import { migrateSchema } from '../../src/stores/db/migrate.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { buildRelease } from '../support/release.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -79,7 +79,7 @@ async function open({ kinds, journal, mayFailToStart }: RigOptions, opened: Clos
   const redis = opened.add(await openRedisStore(await at('redis')))
   const sql = openSql(postgres.url, { max: 4, name: 'chaos', statementSeconds: 5 })
   opened.defer(async () => sql.end({ timeout: 2 }))
-  await migrate(sql)
+  await migrateSchema(sql)
 
   for (const name of sharedFolders) await mkdir(join(folder.path, name))
   const prepare = async (name: string, role: 'server' | 'workers', release?: string) => {

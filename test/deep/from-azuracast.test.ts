@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { openDump } from '../../src/commands/from-azuracast/dump-source.ts'
-import { openMariadb } from '../../src/commands/from-azuracast/mariadb-source.ts'
+import { openDumpSource } from '../../src/commands/from-azuracast/dump-source.ts'
+import { openMariadbSource } from '../../src/commands/from-azuracast/mariadb-source.ts'
 import type { AzuracastSource } from '../../src/commands/from-azuracast/source.ts'
 import { writeBackup } from '../support/azuracast/backup.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
@@ -42,14 +42,16 @@ test.skipIf(!isDeep || whyWithout('mariadb') !== null)(
     const signal = AbortSignal.timeout(600_000)
     await writeFile(join(folder, 'real.sql'), await mariadb.dump())
     await writeFile(join(folder, 'generated.sql'), generated.join(''))
-    const real = await readAll(await openDump(join(folder, 'real.sql'), { description: 'real', signal }))
+    const real = await readAll(
+      await openDumpSource(join(folder, 'real.sql'), { description: 'real', signal })
+    )
     const own = await readAll(
-      await openDump(join(folder, 'generated.sql'), { description: 'generated', signal })
+      await openDumpSource(join(folder, 'generated.sql'), { description: 'generated', signal })
     )
     expect(real['station']).toMatchObject({ rows: expect.arrayContaining([expect.arrayContaining([odd])]) })
     for (const [name, rows] of Object.entries(real)) expect([name, own[name]]).toEqual([name, rows])
     {
-      await using opened = await openMariadb(mariadb.url, signal)
+      await using opened = await openMariadbSource(mariadb.url, signal)
       expect(await readAll(opened.source)).toEqual(real)
     }
 

@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
-import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
+import { recordListenerReport } from '../../src/engine/listeners/count-listeners.ts'
+import { flushStationCounts } from '../../src/engine/listeners/flush-counts.ts'
 import { readAutodjFacts } from '../../src/engine/queue-context.ts'
 import { readLastPlays, readPlays } from '../../src/engine/queue/library-past.ts'
 import { expireRequests, removeRequestAddresses } from '../../src/engine/queue/requests.ts'
@@ -25,7 +25,7 @@ import {
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
-import { acquireHook, readDueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
+import { acquireHookLease, readDueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
 import { serveApi } from '../support/api-server.ts'
 import { openExplained } from '../support/explained.ts'
 import { test } from '../support/fixtures.ts'
@@ -79,14 +79,19 @@ function engineCases({ sql, playout, nowMs }: World): Case[] {
       'a report of listeners',
       25_000,
       async () => {
-        await recordCounts(playout, 1, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
-        await flushStations(playout, [1])
+        await recordListenerReport(playout, 1, {
+          totals: { total: 7, unique: 5 },
+          mounts: [],
+          remotes: [],
+          hls: []
+        })
+        await flushStationCounts(playout, [1])
       }
     ],
     ['expired requests', few, () => expireRequests(playout, nowMs)],
     ['addresses of requests', few, () => removeRequestAddresses(sql, nowMs)],
     ['due hooks', few, () => readDueHooks(sql, nowMs, 100)],
-    ['lease of a web hook', few, () => acquireHook(sql, 1, 'size', nowMs)],
+    ['lease of a web hook', few, () => acquireHookLease(sql, 1, 'size', nowMs)],
     ['event of a delivery', few, () => readDeliveryEvent(sql, 1_000_000)]
   ]
 }

@@ -10,7 +10,7 @@ import { upgradeSteps } from '../../src/stores/db/upgrade-steps.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { shardOf } from '../../src/stores/redis/keys.ts'
 import { parsePosition } from '../../src/stores/redis/state-schema.ts'
-import { readPositions } from '../../src/stores/redis/station-store.ts'
+import { readShardPositions } from '../../src/stores/redis/station-store.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
 import { connectLive } from '../support/live-client.ts'
@@ -59,7 +59,7 @@ test('two releases with different formats of live states run side by side, upgra
   const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
   const schemas = async () => {
     const positions = await Promise.all(
-      ids.map(async id => (await readPositions(redis, shardOf(id))).get(id) ?? '')
+      ids.map(async id => (await readShardPositions(redis, shardOf(id))).get(id) ?? '')
     )
     return positions.map(parsePosition)
   }

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto'
 
 import { describe, expect } from 'vitest'
 
-import type { ApiKey } from '../../src/api/auth/keys.ts'
+import type { ApiKey } from '../../src/api/auth/key-checker.ts'
 import { openAuthorizer } from '../../src/api/core/admission.ts'
-import { parseId } from '../../src/api/core/parse.ts'
+import { parsePathId } from '../../src/api/core/parse.ts'
 import type { ApiRequest } from '../../src/api/core/route.ts'
 import { LiveStation } from '../../src/live/feed/live-station.ts'
 import { ApiError } from '../../src/platform/runtime/errors.ts'
@@ -66,7 +66,7 @@ describe('every permission at every route', () => {
         find: name => {
           if (!isRemembered.has(Number(name))) return undefined
           const profile = { isPublic: Number(name) === open }
-          return LiveStation.of(aStation({ stationId: parseId(String(name)), profile }), documented)
+          return LiveStation.of(aStation({ stationId: parsePathId(String(name)), profile }), documented)
         }
       },
       sql

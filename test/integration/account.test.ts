@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import { raiseSilenceAlerts } from '../../src/engine/silence-alerts.ts'
-import { openStationRotation } from '../../src/engine/station-rotation.ts'
+import { openStationRoundRobin } from '../../src/engine/station-round-robin.ts'
 import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/stores/db/retention.ts'
 import { raiseFailureAlerts } from '../../src/webhooks/deliveries/failure-alerts.ts'
@@ -550,7 +550,7 @@ describe('alerts', () => {
   })
 
   test('a station that goes silent is found before its turn', async ({ sql }) => {
-    const rotation = openStationRotation()
+    const rotation = openStationRoundRobin()
     const nowMs = Date.now()
     const raise = () => raiseSilenceAlerts(sql, nowMs, 60_000, rotation)
     await sql`

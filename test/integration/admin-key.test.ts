@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
-import { openKeys } from '../../src/api/auth/keys.ts'
+import { openKeyChecker } from '../../src/api/auth/key-checker.ts'
 import { parseConfig } from '../../src/config.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
@@ -26,7 +26,9 @@ test('a key is generated once, returned once, and stored in a file for its owner
   expect((await readFile(file, 'utf8')).trim()).toBe(key)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await ensureAdminKey(sql, config)).toBeNull()
-  await expect(openKeys(sql).find(key ?? '')).resolves.toMatchObject({ permissions: ['administer all'] })
+  await expect(openKeyChecker(sql).find(key ?? '')).resolves.toMatchObject({
+    permissions: ['administer all']
+  })
 })
 
 test('a revoked key remains revoked when the program starts with it again', async ({ sql }) => {
@@ -35,7 +37,7 @@ test('a revoked key remains revoked when the program starts with it again', asyn
   await ensureAdminKey(sql, config)
   await sql`update api_keys set revoked_at = now()`
   await ensureAdminKey(sql, config)
-  expect(await openKeys(sql).find(one)).toBeNull()
+  expect(await openKeyChecker(sql).find(one)).toBeNull()
 })
 
 test('a new ADMIN_API_KEY revokes the previous one, even if processes still start with that', async ({
@@ -45,7 +47,7 @@ test('a new ADMIN_API_KEY revokes the previous one, even if processes still star
   for (const ADMIN_API_KEY of [one, two, one]) {
     await ensureAdminKey(sql, parseConfig({ DATA_DIR: folder.path, ADMIN_API_KEY }))
   }
-  const keys = openKeys(sql)
+  const keys = openKeyChecker(sql)
   expect(await keys.find(one)).toBeNull()
   expect(await keys.find(two)).not.toBeNull()
 })

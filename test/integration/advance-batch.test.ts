@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest'
 
 import { advance, advanceBatch } from '../../src/engine/advance.ts'
 import { openDueAdvances } from '../../src/engine/due-advances.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import type { ScheduledPlay } from '../../src/stores/jobs/scheduled-plays.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook } from '../support/hooks.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -15,7 +15,7 @@ import { sized } from '../support/tier.ts'
 import { changeUnpublished } from '../support/unpublished.ts'
 
 /** Starts stations, and moves their current plays back so that they are due now. */
-async function startDue(services: PlayoutServices, stations: readonly SeededStation[]) {
+async function startDue(services: EngineServices, stations: readonly SeededStation[]) {
   for (const { id: stationId } of stations)
     await advance(services, { stationId, endedShId: 0, cause: 'wake' })
   return makeDue(
@@ -43,7 +43,7 @@ async function startingTransactions(sql: Sql, plays: readonly ScheduledPlay[]): 
 }
 
 /** Advances a batch, and returns its results when they are published. */
-async function advanceAll(services: PlayoutServices, plays: readonly ScheduledPlay[]) {
+async function advanceAll(services: EngineServices, plays: readonly ScheduledPlay[]) {
   const { results, published } = await advanceBatch(services, plays)
   await published
   return results
@@ -64,7 +64,7 @@ describe('due plays of different stations', () => {
     const results = await advanceAll(playout, plays)
     expect([...results.values()].map(({ outcome }) => outcome)).toEqual(Array(5).fill('advanced'))
     expect((await startingTransactions(sql, plays)).size).toBe(1)
-    const states = await readStates(
+    const states = await readStationStates(
       playout.redis,
       plays.map(({ stationId }) => stationId)
     )

@@ -18,12 +18,12 @@ import { updateCertificateAlert } from '../../src/upkeep/alerts/certificate-aler
 import { type SendAlertDeps, sendAlerts } from '../../src/upkeep/alerts/send-alerts.ts'
 import { updateStaleStationsAlert } from '../../src/upkeep/alerts/stale-stations.ts'
 import {
-  forgetSchedule,
-  noteBackup,
+  resolveBackupAlerts,
+  recordScheduledBackup,
   updateMissingBackupAlert
 } from '../../src/upkeep/archives/missing-backup.ts'
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
-import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
+import { generateSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { test } from '../support/fixtures.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -33,7 +33,7 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-const secret = newSigningSecret()
+const secret = generateSigningSecret()
 const at = { channels: ['url'], debounceMs: 0, intervalMs: 0 } as const
 const running = new AbortController().signal
 
@@ -259,7 +259,7 @@ describe('the alert of a missing backup', () => {
     expect(await sql`select title, type from notifications`).toEqual([
       { title: 'A scheduled backup is missing', type: 'danger' }
     ])
-    await noteBackup(sql)
+    await recordScheduledBackup(sql)
     expect(await open(sql)).toEqual([])
     await updateMissingBackupAlert(sql, schedule('0 3 * * *', 20, 44))
     await updateMissingBackupAlert(sql, schedule('0 3 * * *', 20, 44))
@@ -278,7 +278,7 @@ describe('the alert of a missing backup', () => {
     await updateMissingBackupAlert(sql, missed)
     await updateMissingBackupAlert(sql, missed)
     expect(await open(sql)).toHaveLength(1)
-    await forgetSchedule(sql)
+    await resolveBackupAlerts(sql)
     expect(await open(sql)).toEqual([])
   })
 

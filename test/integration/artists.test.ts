@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 
-import { recordReport } from '../../src/engine/plays/report-track.ts'
+import { recordTrackReport } from '../../src/engine/plays/report-track.ts'
 import { noCuePoints } from '../../src/model/songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
-import { songId, songText } from '../../src/model/songs/song.ts'
+import { computeSongId, formatSongText } from '../../src/model/songs/song.ts'
 import { upsertMedia } from '../../src/stores/db/library/media-rows.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
@@ -110,7 +110,7 @@ describe('the artists that a file lists', () => {
       { title: 'TITLE 0', artist: 'Gamma', mediaId: null }
     ]
     for (const [minute, report] of reports.entries())
-      await recordReport(playout, stationId, {
+      await recordTrackReport(playout, stationId, {
         ...report,
         queueId: null,
         playlistId: null,
@@ -180,5 +180,5 @@ test('the id of a song derives from its text, whatever its file lists', async ({
   const stationId = await seedStation(sql, { tracks: 0 })
   await importSongs(sql, stationId)
   const [song] = await sql`select song_id from media`
-  expect(song).toEqual({ song_id: songId(songText(artist, 'Title 0')) })
+  expect(song).toEqual({ song_id: computeSongId(formatSongText(artist, 'Title 0')) })
 })

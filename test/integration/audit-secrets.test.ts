@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import type { ResourceBase } from '../../src/api/core/resource.ts'
 import type { Field } from '../../src/model/fields/field.ts'
-import { fieldExample } from '../../src/model/fields/form.ts'
+import { exampleOfField } from '../../src/model/fields/validators.ts'
 import { hookTypes } from '../../src/webhooks/types/hook-types.ts'
 import { isolatedTest } from '../support/fixtures.ts'
 import { resources } from '../support/resources.ts'
@@ -79,7 +79,7 @@ test('changes of web hooks of every type leave no secret', async ({ program }) =
       const isAddress = urls.includes(key)
       if (field.kind !== 'secret' && !isAddress)
         return field.fallback === undefined
-          ? [{ key, value: fieldExample(field) || (field.schema['type'] === 'integer' ? 1 : 'text') }]
+          ? [{ key, value: exampleOfField(field) || (field.schema['type'] === 'integer' ? 1 : 'text') }]
           : []
       const secret = generators[key]?.() ?? `s3cret-${++count}-value`
       secrets.push(secret)

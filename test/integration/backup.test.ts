@@ -5,14 +5,14 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 
 import { expect, inject } from 'vitest'
 
-import { runBackupCommand } from '../../src/commands/backup/commands.ts'
+import { dispatchBackupCommand } from '../../src/commands/backup/commands.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openLocalFiles } from '../../src/library/storage/local-files.ts'
-import { migrate, runMigrations } from '../../src/stores/db/migrate.ts'
+import { migrateSchema, runMigrations } from '../../src/stores/db/migrate.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { openDatabaseSecrets } from '../../src/stores/secrets/secrets-key.ts'
+import { parseBackupHeader } from '../../src/upkeep/archives/archive-contents.ts'
 import type { ArchiveWriter } from '../../src/upkeep/archives/archive-writer.ts'
-import { parseHeader } from '../../src/upkeep/archives/contents.ts'
 import { dumpTables, tablesLeftOut } from '../../src/upkeep/archives/dump-tables.ts'
 import { restoreTables } from '../../src/upkeep/archives/restore-tables.ts'
 import { runScheduledBackup } from '../../src/upkeep/archives/scheduled-backup.ts'
@@ -25,7 +25,7 @@ import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 const run = commandRunner('src/commands/backup/main.ts', call =>
-  runBackupCommand(call, AbortSignal.timeout(120_000))
+  dispatchBackupCommand(call, AbortSignal.timeout(120_000))
 )
 type Environment = Record<string, string>
 const runBackup = (env: Environment, ...args: string[]) => run(env, 'backup', ...args)
@@ -293,7 +293,7 @@ test('a backup of an older schema is migrated, one of a newer release and anothe
   expect(await runRestore(env, '--replace', old)).toMatchObject({ code: 0 })
   expect(await empty.sql`select name from stations`).toMatchObject([{ name: 'Old' }])
   expect(await empty.sql`select name from roles`).not.toHaveLength(0)
-  expect(await migrate(empty.sql)).toEqual([])
+  expect(await migrateSchema(empty.sql)).toEqual([])
 
   const newer = join(folder, 'newer.tar.gz')
   await sql.begin(async tx => {
@@ -574,7 +574,7 @@ test('a fault in the middle is the error that is reported, and a restore that it
 
   const restoring = restoreTables(
     empty.sql,
-    parseHeader(header),
+    parseBackupHeader(header),
     async sink => {
       await sink('custom_fields', Buffer.from('7\tMood\tmood\t\n'))
       throw new Error('the archive has gone')

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { array, assert, asyncProperty, integer, oneof, record } from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { openBodyBuffer, unreadBytesOfAll } from '../../src/http/incoming-stream.ts'
-import { openNamelessNow } from '../../src/library/uploads/transient-content.ts'
+import { openBodyBuffer, countUnreadBodyBytes } from '../../src/http/incoming-stream.ts'
+import { openNamelessFileSync } from '../../src/library/uploads/transient-content.ts'
 import { sized } from '../support/tier.ts'
 
 function openBuffer() {
   let files = 0
   const buffer = openBodyBuffer(() => {
     files += 1
-    return openNamelessNow({ DATA_DIR: tmpdir() })
+    return openNamelessFileSync({ DATA_DIR: tmpdir() })
   })
   return { buffer, files: () => files }
 }
@@ -69,7 +69,7 @@ test.for([true, false])('bytes are read as they came, with memory left: %s', asy
     { numRuns: sized({ quick: 10, deep: 100 }) }
   )
   others?.close()
-  expect(unreadBytesOfAll()).toBe(0)
+  expect(countUnreadBodyBytes()).toBe(0)
 })
 
 test('a buffer that is closed while it is read returns nothing more', async () => {

@@ -2,9 +2,9 @@ import { describe, expect, vi } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
 import { changeStation, createStation } from '../../src/engine/change-station.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
 import type { Tx } from '../../src/stores/db/sql.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStation } from '../support/stations.ts'
@@ -53,7 +53,7 @@ describe('a change', () => {
     await changeStation(playout, id, async ({ mark }) => mark([], { wake_at_ms: 7 }))
     const [after] = await sql`select revision, wake_at_ms as "wakeAtMs" from stations where id = ${id}`
     expect(after).toEqual({ ...before, wakeAtMs: 7 })
-    expect(await readStates(playout.redis, [id])).toEqual([null])
+    expect(await readStationStates(playout.redis, [id])).toEqual([null])
   })
 
   test('that throws is rolled back', async ({ sql, redisUrl }) => {
@@ -79,7 +79,7 @@ describe('a change', () => {
     await expect(broken).rejects.toThrow('out of range')
     const [row] = await sql`select name from stations where id = ${id}`
     expect(row?.['name']).not.toBe('Half done')
-    expect(await readStates(playout.redis, [id])).toEqual([null])
+    expect(await readStationStates(playout.redis, [id])).toEqual([null])
   })
 
   test.for([
@@ -105,7 +105,7 @@ describe('a change', () => {
       )
       await expect(broken).rejects.toThrow('violates not-null constraint')
       expect(await sql`select * from stations where id = ${id}`).toEqual(before)
-      expect(await readStates(playout.redis, [id])).toEqual([null])
+      expect(await readStationStates(playout.redis, [id])).toEqual([null])
     }
   )
 
@@ -165,7 +165,7 @@ describe('a change', () => {
   })
 })
 
-const renameStation = (playout: PlayoutServices, id: number, name: string) =>
+const renameStation = (playout: EngineServices, id: number, name: string) =>
   changeStation(playout, id, async ({ tx, mark }) => {
     await tx`update stations set name = ${name} where id = ${id}`
     mark(['station'])
@@ -178,7 +178,7 @@ test('many changes of a station at once are all published', async ({ sql, redisU
   await Promise.all(Array.from({ length: 20 }, (_, index) => rename(`Name ${index}`)))
   const [row] = await sql<{ name: string; revision: number }[]>`
     select name, revision from stations where id = ${id}`
-  const [state] = await readStates(playout.redis, [id])
+  const [state] = await readStationStates(playout.redis, [id])
   expect(state).toMatchObject({ profile: { name: row?.name }, revisions: { station: row?.revision } })
   expect(playout.publications.size()).toBe(0)
 })
@@ -190,7 +190,7 @@ test('a change is published without reading what is stored, unless that is of an
   await using playout = await openPlayout(sql, redisUrl)
   const id = await seedStation(sql)
   const rename = (name: string) => renameStation(playout, id, name)
-  const shownName = async () => (await readStates(playout.redis, [id]))[0]?.profile.name
+  const shownName = async () => (await readStationStates(playout.redis, [id]))[0]?.profile.name
   await rename('First')
   const reads = vi.spyOn(playout.redis, 'hmget')
   await rename('Second')
@@ -219,5 +219,5 @@ test('a station that is created is changed in the same transaction', async ({ sq
   await expect(broken).rejects.toThrow('no')
   expect(await sql`select from stations`).toHaveLength(0)
   const id = await createStation(playout, insert, async ({ mark }) => mark(['station']))
-  expect((await readStates(playout.redis, [id]))[0]?.profile.name).toBe('New')
+  expect((await readStationStates(playout.redis, [id]))[0]?.profile.name).toBe('New')
 })

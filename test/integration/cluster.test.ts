@@ -5,16 +5,16 @@ import { expect, onTestFinished } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { advance } from '../../src/engine/advance.ts'
 import { startAdvances } from '../../src/engine/due-advances.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
 import { withDeadline } from '../../src/platform/runtime/deadline.ts'
 import { openOutages } from '../../src/platform/runtime/outages.ts'
 import { openSlowLog } from '../../src/platform/runtime/slow-log.ts'
 import { openServices } from '../../src/services.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
-import { openBlocking, openRedis } from '../../src/stores/redis/connection.ts'
-import { deliverQueue, shards } from '../../src/stores/redis/keys.ts'
-import { commitState, readStates, readStored } from '../../src/stores/redis/station-store.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
+import { openBlockingRedis, openRedis } from '../../src/stores/redis/connection.ts'
+import { deliverQueue, allShards } from '../../src/stores/redis/keys.ts'
+import { commitState, readStationStates, readStoredStates } from '../../src/stores/redis/station-store.ts'
 import { countsBasis, afterSong, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
@@ -46,13 +46,14 @@ const test = base
 
 /** One station of each shard in its initial state, numbered from `from`. */
 const oneOfEach = (from: number) =>
-  shards.map(shard => aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } }))
+  allShards.map(shard => aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } }))
 
 test('any node reports that it belongs to a cluster', async ({ cluster, redisUrl }) => {
-  for (const { url } of cluster.nodes) expect(await checkRedis(url)).toEqual({ urls: [url], isCluster: true })
-  expect(await checkRedis(redisUrl)).toEqual({ urls: [redisUrl], isCluster: false })
+  for (const { url } of cluster.nodes)
+    expect(await resolveRedisPlace(url)).toEqual({ urls: [url], isCluster: true })
+  expect(await resolveRedisPlace(redisUrl)).toEqual({ urls: [redisUrl], isCluster: false })
   const [first, ...others] = cluster.nodes.map(({ url }) => url)
-  expect(await checkRedis(`redis://:cluster-secret@127.0.0.1:1,${cluster.url}`)).toEqual({
+  expect(await resolveRedisPlace(`redis://:cluster-secret@127.0.0.1:1,${cluster.url}`)).toEqual({
     urls: ['redis://:cluster-secret@127.0.0.1:1', first, ...others],
     isCluster: true
   })
@@ -60,20 +61,22 @@ test('any node reports that it belongs to a cluster', async ({ cluster, redisUrl
 
 test('an invalid REDIS_URL fails with a message that names the problem', async ({ cluster, redisUrl }) => {
   const [url = ''] = cluster.nodes.map(node => node.url)
-  await expect(checkRedis(`${redisUrl},${redisUrl}`)).rejects.toThrow(
+  await expect(resolveRedisPlace(`${redisUrl},${redisUrl}`)).rejects.toThrow(
     /several nodes, but .* not a Redis Cluster/
   )
-  await expect(checkRedis(`${url}/3`)).rejects.toThrow('has only database 0')
-  await expect(checkRedis(url.replace('cluster-secret', 'wrong'))).rejects.toThrow(/REDIS_URL \(WRONGPASS/)
+  await expect(resolveRedisPlace(`${url}/3`)).rejects.toThrow('has only database 0')
+  await expect(resolveRedisPlace(url.replace('cluster-secret', 'wrong'))).rejects.toThrow(
+    /REDIS_URL \(WRONGPASS/
+  )
 })
 
 test('of concurrent commits to a station, one succeeds, in each shard', async ({ cluster }) => {
-  const redis = openRedis(await checkRedis(cluster.url), 'test')
+  const redis = openRedis(await resolveRedisPlace(cluster.url), 'test')
   onTestFinished(() => redis.disconnect())
   const first = oneOfEach(64)
   const ids = first.map(({ stationId }) => stationId)
   for (const round of [first, first.map(state => afterSong(state))]) {
-    const stored = await readStored(redis, ids)
+    const stored = await readStoredStates(redis, ids)
     const candidates = round.flatMap((state, index) =>
       Array.from({ length: 10 }, () => ({
         state,
@@ -85,9 +88,9 @@ test('of concurrent commits to a station, one succeeds, in each shard', async ({
     const committed = (await Promise.all(candidates.map(each => commitState(redis, each)))).flatMap(
       state => state ?? []
     )
-    expect(committed).toHaveLength(shards.length)
+    expect(committed).toHaveLength(allShards.length)
     const byId = new Map(committed.map(state => [state.stationId, state]))
-    expect(await readStates(redis, ids)).toEqual(ids.map(id => byId.get(id)))
+    expect(await readStationStates(redis, ids)).toEqual(ids.map(id => byId.get(id)))
   }
 })
 
@@ -126,18 +129,18 @@ test(
     for (const state of oneOfEach(64)) await putState(redis, state)
     await waitFor(() => oneOfEach(64).every(({ stationId }) => feed.get(stationId)), soon)
 
-    const place = await checkRedis(cluster.url)
+    const place = await resolveRedisPlace(cluster.url)
     const node = await cluster.nodeOf(`bull:${deliverQueue}:wait`)
     let faults = 0
     subscriber.on('error', () => faults++)
     const diedAtMs = Date.now()
     await node.kill()
     await waitFor(() => !feed.isCurrent(), soon)
-    await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
+    await waitFor(async () => /cluster.* is down/i.test(await faultOf(resolveRedisPlace(cluster.url))), soon)
     // A client without backoff would fail a hundred times a second.
     expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
     // A worker that waited for this connection forever would take no more jobs.
-    const blocking = openBlocking(place)
+    const blocking = openBlockingRedis(place)
     const copy = blocking instanceof Cluster ? blocking.duplicate() : expect.unreachable('one Redis')
     onTestFinished(() => copy.disconnect())
     const connecting = withDeadline(5_000, 'an end of the attempt', async () => copy.connect())
@@ -156,7 +159,7 @@ test(
 )
 
 /** The playout engine with its jobs, without the sweep that repairs missed ones. */
-async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
+async function openEngine(sql: Sql, redisUrl: string): Promise<EngineServices & AsyncDisposable> {
   const playout = await openPlayout(sql, redisUrl)
   const worker = startAdvances(playout, openSlowLog(playout.log, 0))
   return {
@@ -171,7 +174,7 @@ async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices &
 }
 
 /** Starts a station and waits for the end of its first song. */
-async function playsOn(engine: PlayoutServices, limit = soon): Promise<void> {
+async function playsOn(engine: EngineServices, limit = soon): Promise<void> {
   const stationId = await seedStation(engine.sql, { songMs: 400 })
   await advance(engine, { stationId, endedShId: 0, cause: 'wake' })
   await waitFor(async () => (await readHistory(engine.sql, stationId)).length > 1, limit)

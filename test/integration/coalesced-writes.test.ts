@@ -4,14 +4,14 @@ import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 
 import { openSql } from '../../src/stores/db/sql.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { test } from '../support/fixtures.ts'
 
 test('the commands of one tick are written with one system call, also after a reconnect', async ({
   redisUrl
 }) => {
-  const redis = openRedis(await checkRedis(redisUrl), 'test')
+  const redis = openRedis(await resolveRedisPlace(redisUrl), 'test')
   if (!(redis instanceof Redis)) throw new Error('the tests use a single Redis')
   await redis.connect()
   const ping = async () => Promise.all(Array.from({ length: 10 }, (_, index) => redis.ping(`${index}`)))

@@ -1,24 +1,24 @@
 import { describe, expect } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
-import { findCachedLibrary, openLibraryCache } from '../../src/engine/queue/libraries.ts'
+import { findCachedLibrary, openLibraryCache } from '../../src/engine/queue/library-cache.ts'
 import { preloadLibraries } from '../../src/engine/queue/preload-libraries.ts'
 import { refillQueues } from '../../src/engine/queue/refill-queues.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
-import { openStationRotation } from '../../src/engine/station-rotation.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
+import { openStationRoundRobin } from '../../src/engine/station-round-robin.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
 
 /** The same engine after a restart. */
-const restarted = <Services extends PlayoutServices>(services: Services): Services => ({
+const restarted = <Services extends EngineServices>(services: Services): Services => ({
   ...services,
   libraries: openLibraryCache()
 })
 
 /** Starts a station, and moves its past and its queue so that the current song was due `agoMs` ago. */
-async function playUntilDue(playout: PlayoutServices, sql: Sql, stationId: number, agoMs: number) {
+async function playUntilDue(playout: EngineServices, sql: Sql, stationId: number, agoMs: number) {
   await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
   const [play = { id: 0, dueAtMs: 0 }] = await sql<{ id: number; dueAtMs: number }[]>`
     select id, due_at_ms as "dueAtMs" from song_history where station_id = ${stationId} and ended_at_ms is null`
@@ -60,7 +60,7 @@ describe('after a restart', () => {
     expect([state?.shown?.startedAtMs, state?.shown?.song.title]).toEqual([dueAtMs, rows[0]?.title])
     expect(state?.next?.song.title).toBe(rows[1]?.title)
     expect([(await readQueue(sql, stationId)).length, await isFilled(sql, stationId)]).toEqual([2, false])
-    await refillQueues(cold, openStationRotation())
+    await refillQueues(cold, openStationRoundRobin())
     const refilled = await readQueue(sql, stationId)
     expect(refilled).toHaveLength(3)
     expect(refilled.slice(0, 2)).toEqual(rows.slice(1))
@@ -79,7 +79,7 @@ describe('after a restart', () => {
     expect(current?.title).toBe(rows[0]?.title)
     expect(current?.startedAtMs).toBe(ended?.endedAtMs)
     expect(current?.startedAtMs).toBeGreaterThanOrEqual(dueAtMs + 20_000)
-    await refillQueues(cold, openStationRotation())
+    await refillQueues(cold, openStationRoundRobin())
     const [next] = await readQueue(sql, stationId)
     expect(next?.playsAtMs).toBe((current?.startedAtMs ?? 0) + 60_000)
   })
@@ -122,7 +122,7 @@ test('later runs find what changed at once, and every station in turn', async ({
   await sql`insert into stations (name, short_name, is_enabled)
     select 'Other ' || n, 'other_' || n, false from generate_series(1, 4000) n`
   for (const id of ids) await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
-  const rotation = openStationRotation()
+  const rotation = openStationRoundRobin()
   // The second run looks at the first stations in turn.
   for (let run = 1; run <= 2; run++) await refillQueues(playout, rotation)
   // A version that is too old to be a recent change.
@@ -146,7 +146,7 @@ test('later runs find what changed at once, and every station in turn', async ({
 
 describe('libraries are loaded ahead', () => {
   /** Stations whose songs end in the given numbers of seconds. */
-  async function seedDue(playout: PlayoutServices, sql: Sql, seconds: readonly number[]): Promise<number[]> {
+  async function seedDue(playout: EngineServices, sql: Sql, seconds: readonly number[]): Promise<number[]> {
     const stations = await seedStations(sql, { stations: seconds.length })
     for (const { id } of stations) await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
     for (const [index, { id }] of stations.entries())

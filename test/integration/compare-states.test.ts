@@ -3,18 +3,18 @@ import { expect } from 'vitest'
 import { advance } from '../../src/engine/advance.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
 import { publishStation } from '../../src/engine/repair-states.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
 import { markStationDeleted } from '../../src/engine/station-removal.ts'
 import { sweep } from '../../src/engine/sweep.ts'
-import { shardOf, shards } from '../../src/stores/redis/keys.ts'
-import { readPositions, readStates } from '../../src/stores/redis/station-store.ts'
+import { shardOf, allShards } from '../../src/stores/redis/keys.ts'
+import { readShardPositions, readStationStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStations } from '../support/stations.ts'
 import { changeUnpublished, settleEpochs } from '../support/unpublished.ts'
 
 /** Publishes stations, and compares all of them: later comparisons read only what changed. */
-async function openCompared(playout: PlayoutServices, stations: readonly { readonly id: number }[]) {
+async function openCompared(playout: EngineServices, stations: readonly { readonly id: number }[]) {
   for (const { id } of stations) await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
   const comparison = openStateComparison(playout)
   await sweep(playout, comparison)
@@ -35,7 +35,7 @@ test('a change that was not published is found among the recent changes', async 
   await sweep(playout, comparison)
   expect(comparison.differing()).toEqual(new Set([changed]))
   await sweep(playout, comparison)
-  expect((await readStates(playout.redis, [changed]))[0]?.profile.name).toBe('Renamed')
+  expect((await readStationStates(playout.redis, [changed]))[0]?.profile.name).toBe('Renamed')
   await sweep(playout, comparison)
   expect(comparison.differing()).toEqual(new Set())
 })
@@ -45,7 +45,7 @@ test('a new station that was not published is found among the recent changes', a
   const comparison = await openCompared(playout, await seedStations(sql, { stations: 1 }))
   const added = (await seedStations(sql, { stations: 2, tracks: 0 })).map(({ id }) => id)
   await sweep(playout, comparison)
-  expect(await readStates(playout.redis, added)).toMatchObject(added.map(stationId => ({ stationId })))
+  expect(await readStationStates(playout.redis, added)).toMatchObject(added.map(stationId => ({ stationId })))
 })
 
 test('states that Redis lost are rebuilt, also if a station was published since then', async ({
@@ -53,7 +53,7 @@ test('states that Redis lost are rebuilt, also if a station was published since 
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const stations = await seedStations(sql, { stations: shards.length + 1, tracks: 0 })
+  const stations = await seedStations(sql, { stations: allShards.length + 1, tracks: 0 })
   const comparison = openStateComparison(playout)
   await sweep(playout, comparison)
   const [first = 0, last = 0] = [stations[0]?.id, stations.at(-1)?.id]
@@ -63,7 +63,7 @@ test('states that Redis lost are rebuilt, also if a station was published since 
   // Raises the sequence number of the shard above the former one.
   await publishStation(playout, first)
   await sweep(playout, comparison)
-  const states = await readStates(
+  const states = await readStationStates(
     playout.redis,
     stations.map(({ id }) => id)
   )
@@ -94,7 +94,7 @@ test('a deletion that was not published is found among the recent changes', asyn
   const deleted = stations[0]?.id ?? 0
   await sql.begin(async tx => markStationDeleted(tx, deleted))
   await sweep(playout, comparison)
-  expect((await readPositions(playout.redis, shardOf(deleted))).get(deleted)).toBe('')
+  expect((await readShardPositions(playout.redis, shardOf(deleted))).get(deleted)).toBe('')
 })
 
 test('every station is compared within as many calls as there are shards', async ({ sql, redisUrl }) => {
@@ -105,7 +105,7 @@ test('every station is compared within as many calls as there are shards', async
   // As if a release with a fault had changed it without raising its revision: no recent change shows that.
   await sql`update stations set epoch = 'other' where id = ${id}`
   let calls = 0
-  while (!comparison.differing().has(id) && calls <= shards.length) {
+  while (!comparison.differing().has(id) && calls <= allShards.length) {
     await comparison.compare()
     calls++
   }

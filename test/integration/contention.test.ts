@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { raiseRevisions } from '../../src/engine/all-stations.ts'
+import { raiseOutdatedRevisions } from '../../src/engine/all-stations.ts'
 import { openSql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { openSilentFaults } from '../support/playout.ts'
@@ -147,7 +147,7 @@ describe('a write in conflict with another one', () => {
     const stationFaults = openSilentFaults()
     const raise = async () => {
       const raised: number[] = []
-      await raiseRevisions({ sql, stationFaults }, 1, async group => void raised.push(...group))
+      await raiseOutdatedRevisions({ sql, stationFaults }, 1, async group => void raised.push(...group))
       return raised.toSorted((a, b) => a - b)
     }
     {

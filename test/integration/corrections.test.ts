@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 
 import { importMedia } from '../../src/commands/import/import.ts'
-import { songId } from '../../src/model/songs/song.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { serveApi } from '../support/api-server.ts'
 import { apic, mp3, png, type Tags, txxx } from '../support/audio-bytes.ts'
@@ -75,7 +75,10 @@ test('an import keeps each text that a person set, and reads the others', async 
   await run()
   expect(await song()).toMatchObject({ ...read, title: 'Corrected', genre: '', album: 'New album' })
   const [row] = await sql`select operator_cues, song_id from media`
-  expect(row).toEqual({ operator_cues: ['genre', 'title'], song_id: songId('Tagged artist - Corrected') })
+  expect(row).toEqual({
+    operator_cues: ['genre', 'title'],
+    song_id: computeSongId('Tagged artist - Corrected')
+  })
   await run(true)
   expect(await song()).toMatchObject({ ...read, title: 'Another', genre: 'Blues', album: 'New album' })
 })
@@ -162,7 +165,7 @@ test('what an earlier release could not read is not a correction, and stays unti
   const { touch, run, song } = await openSong(sql, redisUrl)
   await touch({ ...tags, TPE1: 'AC/DC', TIT2: 'Café' })
   await run()
-  await sql`update media set tag_version = 1, artist = 'AC', title = 'Caf\uFFFD', song_id = ${songId('AC - Caf\uFFFD')}`
+  await sql`update media set tag_version = 1, artist = 'AC', title = 'Caf\uFFFD', song_id = ${computeSongId('AC - Caf\uFFFD')}`
   await run()
   // U+FFFD is removed from what that release writes.
   expect(await song()).toMatchObject({ artist: 'AC', title: 'Caf' })

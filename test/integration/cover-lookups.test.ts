@@ -2,19 +2,19 @@ import type { RequestListener } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { observeStream } from '../../src/engine/plays/observe-stream.ts'
+import { recordStreamObservation } from '../../src/engine/plays/observe-stream.ts'
 import { refreshRemoteLists } from '../../src/engine/queue/remote-lists.ts'
 import { publishStation } from '../../src/engine/repair-states.ts'
 import { createMusicBrainzSource } from '../../src/library/covers/find-cover.ts'
-import { acquireLease } from '../../src/library/covers/lease.ts'
 import { lookUpNextCover } from '../../src/library/covers/look-up-next.ts'
-import { songId } from '../../src/model/songs/song.ts'
+import { acquireCoverLookupLease } from '../../src/library/covers/lookup-lease.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
 import { version } from '../../src/platform/process/program-files.ts'
-import { createArtwork, insertArtwork } from '../../src/stores/db/library/media-rows.ts'
-import { removeOldCoverLookups, removeUnusedArtwork } from '../../src/stores/db/retention.ts'
+import { createCover, storeCovers } from '../../src/stores/db/library/media-rows.ts'
+import { removeOldCoverLookups, removeUnusedCovers } from '../../src/stores/db/retention.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { png } from '../support/audio-bytes.ts'
 import { groupId, startCoverServices } from '../support/cover-services.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -59,13 +59,13 @@ const test = base.extend('covers', async ({ sql, redisUrl }, { onCleanup }) => {
     addStation,
     /** Starts a song of the streaming server. */
     play: (artist: string, title: string, station = stationId) =>
-      observeStream(playout, station, { isConnected: true, artist, title, atMs: Date.now() }),
+      recordStreamObservation(playout, station, { isConnected: true, artist, title, atMs: Date.now() }),
     /** Looks up a song as if it were `ms` milliseconds later. */
     lookUp: (ms = 0, source = remote.source) =>
       lookUpNextCover(playout, source, startMs + ms, new AbortController().signal),
     /** The state in Redis. */
     state: async (station = stationId) => {
-      const [state] = await readStates(playout.redis, [station])
+      const [state] = await readStationStates(playout.redis, [station])
       if (!state) throw new Error('there is no state')
       return state
     }
@@ -96,7 +96,7 @@ describe('a cover', () => {
     ])
     for (const { headers } of covers.asked)
       expect(headers['user-agent']).toBe(`Cuewire/${version} ( https://radio.example.com )`)
-    const { hash } = createArtwork(png('home'), 'image/png')
+    const { hash } = createCover(png('home'), 'image/png')
     expect(await sql`select hash, content_type as type, bytes from artwork`).toEqual([
       { hash, type: 'image/png', bytes: png('home') }
     ])
@@ -239,10 +239,10 @@ describe('nothing is requested', () => {
   })
 
   test('for a song with a cover, a jingle, or a song that ended long ago', async ({ covers, sql }) => {
-    await sql.begin(tx => insertArtwork(tx, [createArtwork(png('own'), 'image/png')]))
+    await sql.begin(tx => storeCovers(tx, [createCover(png('own'), 'image/png')]))
     await sql`
       insert into media (station_id, unique_id, path, song_id, artist, title, artwork_hash, title_key, artist_keys)
-      select ${covers.stationId}, left(md5('own'), 24), 'own', ${songId('Ann - Own')}, 'Ann', 'Own', hash, 1, '{1}'
+      select ${covers.stationId}, left(md5('own'), 24), 'own', ${computeSongId('Ann - Own')}, 'Ann', 'Own', hash, 1, '{1}'
       from artwork`
     await covers.play('Ann', 'Own')
     expect((await covers.state()).shown?.song.artId).toMatch(artId)
@@ -299,7 +299,7 @@ describe('requests', () => {
 
   test('are sent by another process when the lease of a killed one has expired', async ({ covers, sql }) => {
     await covers.play('Ann', 'Home')
-    expect(await acquireLease(sql, startMs, 90 * second)).not.toBeNull()
+    expect(await acquireCoverLookupLease(sql, startMs, 90 * second)).not.toBeNull()
     expect(await covers.lookUp(89 * second)).toBe(false)
     expect(await covers.lookUp(90 * second)).toBe(true)
   })
@@ -446,12 +446,12 @@ test('a found cover is kept with its lookup, and both are removed afterwards', a
   covers.addCover(1, png('home'))
   await covers.play('Ann', 'Home')
   await covers.lookUp()
-  expect(await removeUnusedArtwork(sql)).toBe(0)
+  expect(await removeUnusedCovers(sql)).toBe(0)
   const [found] = await readLookups(sql)
   const dueAtMs = found?.dueAtMs ?? 0
   expect(await removeOldCoverLookups(sql, dueAtMs + 30 * day)).toBe(0)
   expect(await removeOldCoverLookups(sql, dueAtMs + 30 * day + 1)).toBe(1)
-  expect(await removeUnusedArtwork(sql)).toBe(1)
+  expect(await removeUnusedCovers(sql)).toBe(1)
   expect((await readSnapshots(sql, [covers.stationId]))[0]?.shown?.song.artId).toBe('')
 })
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
-import { readRequests } from '../../src/engine/queue-context.ts'
+import { readUnplayedRequests } from '../../src/engine/queue-context.ts'
 import { type CuePoints, fitCuePoints } from '../../src/model/songs/cue-points.ts'
 import { anyCuePoints, anyDurationMs } from '../support/any-cue-points.ts'
 import { test } from '../support/fixtures.ts'
@@ -201,7 +201,7 @@ describe('the length on air', () => {
     await sql`
       insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
       select station_id, id, '', 0, 0 from media where station_id = ${id}`
-    const requests = await sql.begin(tx => readRequests(tx, [id]))
+    const requests = await sql.begin(tx => readUnplayedRequests(tx, [id]))
     expect(requests).toMatchObject([{ durationMs: 50_000, overlapMs: 5_000 }])
   })
 

@@ -16,7 +16,7 @@ import { findConnectionShortage } from '../../src/stores/db/connections/connecti
 import { ensureInstallationSettings } from '../../src/stores/db/installation-settings.ts'
 import { openDatabaseSecrets } from '../../src/stores/secrets/secrets-key.ts'
 import type { Finding } from '../../src/upkeep/checks/finding.ts'
-import { startBackups } from '../../workers/backups.ts'
+import { startBackupWorker } from '../../workers/backups.ts'
 import { createCertificate } from '../support/certificates.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
@@ -310,7 +310,7 @@ test('workers warn of a BACKUP_STORAGE that cannot be used', async ({ sql }) => 
   const lines: unknown[] = []
   const log = pino({ level: 'warn' }, { write: text => void lines.push(JSON.parse(text)) })
   const openFiles = () => Promise.reject(new Error('no backup is due'))
-  const backups = startBackups({ sql, config, env: {}, openFiles, log }, '0 3 * * *')
+  const backups = startBackupWorker({ sql, config, env: {}, openFiles, log }, '0 3 * * *')
   await waitFor(() => lines.length > 0, { deadlineMs: 10_000, what: 'the warning' })
   await backups.stop()
   expect(lines).toMatchObject([

@@ -7,10 +7,10 @@ import postgres from 'postgres'
 import * as v from 'valibot'
 import { test as base, expect } from 'vitest'
 
-import { type Outage, supervise } from '../../src/platform/process/supervise.ts'
+import { type ProgramOutage, superviseProgram } from '../../src/platform/process/supervise.ts'
 import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
-import { writeServices, findRunningServices, lockDataDir } from '../../src/stores/embedded/data-dir.ts'
-import type { EmbeddedService, ServiceOptions } from '../../src/stores/embedded/embedded-service.ts'
+import { writeRunningServices, findRunningServices, lockDataDir } from '../../src/stores/embedded/data-dir.ts'
+import type { EmbeddedService, EmbeddedServiceOptions } from '../../src/stores/embedded/embedded-service.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { readProcessStart } from '../../src/stores/embedded/process-identity.ts'
 import { startRedis } from '../../src/stores/embedded/redis.ts'
@@ -59,7 +59,10 @@ test('data of another major version of Postgres are refused with the way to upgr
 const services: Record<
   'Postgres' | 'Redis',
   {
-    start: (folder: string, options?: ServiceOptions & { durable?: boolean }) => Promise<EmbeddedService>
+    start: (
+      folder: string,
+      options?: EmbeddedServiceOptions & { durable?: boolean }
+    ) => Promise<EmbeddedService>
     count: (url: string) => Promise<number>
   }
 > = {
@@ -155,9 +158,9 @@ for (const [name, { start, count }] of Object.entries(services)) {
 test('a service that cannot be restarted is retried until it can', async () => {
   await using folder = await openTempFolder()
   const life = new AbortController()
-  const outages: Outage[] = []
+  const outages: ProgramOutage[] = []
   let service: EmbeddedService | undefined
-  const supervised = await supervise<EmbeddedService>(
+  const supervised = await superviseProgram<EmbeddedService>(
     async (signal, first) => (service = await startRedis(folder.path, { port: first?.port, signal })),
     { firstMs: 0, minMs: 1_000, maxMs: 30_000, life: life.signal, onOutage: outage => outages.push(outage) }
   )
@@ -285,7 +288,7 @@ test('a folder is locked once, also within one process, until it is released', a
   await using folder = await openTempFolder()
   const path = join(folder.path, 'new', 'data')
   const lock = await lockDataDir(path)
-  await writeServices(path, { databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
+  await writeRunningServices(path, { databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
   expect(await findRunningServices(path)).toEqual({ databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
   expect((await stat(join(path, 'services.json'))).mode & 0o777).toBe(0o600)
   await expect(lockDataDir(path)).rejects.toThrow(

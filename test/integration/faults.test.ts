@@ -7,16 +7,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 
-import { openFeedView } from '../../src/live/feed/view.ts'
-import { migrate } from '../../src/stores/db/migrate.ts'
+import { openFeedView } from '../../src/live/feed/feed-view.ts'
+import { migrateSchema } from '../../src/stores/db/migrate.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import { openSql, type Sql, type Tx } from '../../src/stores/db/sql.ts'
 import type { EmbeddedService } from '../../src/stores/embedded/embedded-service.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { startRedis } from '../../src/stores/embedded/redis.ts'
-import { changesChannel, shards } from '../../src/stores/redis/keys.ts'
-import { parseMessage } from '../../src/stores/redis/state-schema.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { changesChannel, allShards } from '../../src/stores/redis/keys.ts'
+import { parseStationMessage } from '../../src/stores/redis/state-schema.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { copyCluster } from '../support/cluster.ts'
 import { followRedis } from '../support/live-server.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
@@ -34,7 +34,7 @@ async function openRig(folder: string) {
   let postgres: EmbeddedService = await startPostgres(join(folder, 'postgres'))
   let redis: EmbeddedService = await startRedis(join(folder, 'redis'))
   const sql = openSql(postgres.url, { max: 3, name: 'test' })
-  await migrate(sql)
+  await migrateSchema(sql)
   /**
    * The output of processes that exited by themselves, except those that found a store unreachable when they
    * started.
@@ -123,9 +123,9 @@ function watchOffsets(redisUrl: string) {
   const last = new Map<string, number>()
   const decreased: string[] = []
   subscriber.on('error', () => {})
-  void subscriber.ssubscribe(...shards.map(changesChannel)).catch(() => {})
+  void subscriber.ssubscribe(...allShards.map(changesChannel)).catch(() => {})
   subscriber.on('smessage', (_, message) => {
-    const parsed = parseMessage(message)
+    const parsed = parseStationMessage(message)
     if (parsed?.type !== 'state') return
     const {
       stationId,
@@ -167,7 +167,7 @@ async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[])
     await waitFor(
       async () => {
         const facts = await readSnapshots(sql, diverged)
-        const states = await readStates(redis, diverged)
+        const states = await readStationStates(redis, diverged)
         const shown = new Map(states.map(state => [state?.stationId, state?.current?.shId]))
         diverged = facts
           .filter(each => shown.get(each.stationId) !== each.current?.shId)

@@ -8,10 +8,10 @@ import {
   changesChannel,
   positionsKey,
   sequenceKey,
-  shards,
+  allShards,
   stationKey
 } from '../../src/stores/redis/keys.ts'
-import type { RedisPlace } from '../../src/stores/redis/place.ts'
+import type { RedisPlace } from '../../src/stores/redis/redis-place.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
@@ -84,7 +84,7 @@ test('a change whose message was lost is found by the check', async ({ redisUrl 
 
 /** Commits the initial state of a station of each shard, numbered from `from`. Returns the ids. */
 async function commitEverywhere(redis: RedisClient, from: number): Promise<number[]> {
-  const states = shards.map(shard =>
+  const states = allShards.map(shard =>
     aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } })
   )
   for (const state of states) await putState(redis, state)
@@ -113,7 +113,7 @@ test('after a restart of Redis the feed checks and subscribes again, without a p
   const before = await startRedis(folder.path)
   const { feed, redis } = await followRedis(before.url, noChecks)
   await commitEverywhere(redis, 64)
-  await waitFor(() => feed.all().length === shards.length, soon)
+  await waitFor(() => feed.all().length === allShards.length, soon)
   await before.stop()
   await waitFor(() => !feed.isCurrent(), soon)
   const lostAtMs = Date.now()
@@ -121,13 +121,15 @@ test('after a restart of Redis the feed checks and subscribes again, without a p
   await waitFor(() => feed.isCurrent() && feed.health().checkedAtMs > lostAtMs, soon)
   await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
   await commitEverywhere(redis, 128)
-  await waitFor(() => feed.all().length === 2 * shards.length, soon)
+  await waitFor(() => feed.all().length === 2 * allShards.length, soon)
   expect(after.pid).not.toBe(before.pid)
 })
 
 test('no change is missed when the connection is closed during commits', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  let states = shards.map(shard => aStation({ stationId: 16 + shard, profile: { shortName: `s${shard}` } }))
+  let states = allShards.map(shard =>
+    aStation({ stationId: 16 + shard, profile: { shortName: `s${shard}` } })
+  )
   await Promise.all(states.map(state => putState(redis, state)))
   for (let round = 0; round < 50; round++) {
     const next = states.map(state => afterSong(state))

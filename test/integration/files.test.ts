@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { artistKeys, titleKey } from '../../src/model/songs/duplicate-keys.ts'
-import { songId } from '../../src/model/songs/song.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
@@ -49,7 +49,7 @@ describe('a song of the library', () => {
     expect(body).toMatchObject({
       ...aSong,
       unique_id: expect.stringMatching(/^[0-9a-f]{24}$/),
-      song_id: songId('Kimiko Ishizaka - Aria'),
+      song_id: computeSongId('Kimiko Ishizaka - Aria'),
       text: 'Kimiko Ishizaka - Aria',
       art: `${program.baseUrl.replace('127.0.0.1', 'localhost')}/static/img/generic_song.jpg`,
       size: 0,
@@ -67,7 +67,7 @@ describe('a song of the library', () => {
     const after = { ...body, title: 'Variatio 1', text: 'Kimiko Ishizaka - Variatio 1' }
     expect(withoutCustomFields((await program.ask('GET', path)).body)).toEqual({
       ...withoutCustomFields(after),
-      song_id: songId('Kimiko Ishizaka - Variatio 1')
+      song_id: computeSongId('Kimiko Ishizaka - Variatio 1')
     })
     const [kept] = await program.sql`select title_key, artist_keys from media where id = ${body.id}`
     expect(kept).toEqual({ title_key: titleKey('variatio 1'), artist_keys: artistKeys('kimiko ishizaka') })
@@ -82,7 +82,7 @@ describe('a song of the library', () => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const [row] = await program.sql<{ id: number }[]>`
       insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, size_bytes, modified_ms)
-      values (${id}, 'abcdefabcdefabcdefabcdef', ${'/srv/music/\tbell\u0007 50%\n.mp3'}, ${songId('\u{1F600}')},
+      values (${id}, 'abcdefabcdefabcdefabcdef', ${'/srv/music/\tbell\u0007 50%\n.mp3'}, ${computeSongId('\u{1F600}')},
         '', ${'\u{1F600}'.repeat(255)}, 215999, 12345678901, 1780000000999) returning id`
     const path = `/api/station/${id}/file/${row?.id}`
     const { body } = await program.ask('GET', path)
@@ -272,7 +272,7 @@ describe('a change of a song is published at once', () => {
     expect(np.now_playing).toMatchObject({
       sh_id: document.now_playing.sh_id,
       played_at: document.now_playing.played_at,
-      song: { text: 'Corrected - Title <1>', id: songId('Corrected - Title <1>'), lyrics: 'la la' }
+      song: { text: 'Corrected - Title <1>', id: computeSongId('Corrected - Title <1>'), lyrics: 'la la' }
     })
     const shown = await shownWhen(program, id, body => body.now_playing.song.artist === 'Corrected', 1_000)
     expect(shown.now_playing.sh_id).toBe(document.now_playing.sh_id)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
+import { migrateFromAzuracastCommand } from '../../src/commands/from-azuracast/command.ts'
 import { writeBackup } from '../support/azuracast/backup.ts'
 import { compareResponses } from '../support/azuracast/compare.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
@@ -23,7 +23,7 @@ const test = isolatedTest
   // What was taken is old.
   .extend('workersVariables', { scope: 'file' }, async () => keepsAll)
 const run = commandRunner('src/commands/from-azuracast/main.ts', call =>
-  migrateCommand(call, AbortSignal.timeout(600_000))
+  migrateFromAzuracastCommand(call, AbortSignal.timeout(600_000))
 )
 
 /** Waits until all stations play, and the AutoDJ has planned their next songs. */

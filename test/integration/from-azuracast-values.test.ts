@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { migrateCommand } from '../../src/commands/from-azuracast/command.ts'
+import { migrateFromAzuracastCommand } from '../../src/commands/from-azuracast/command.ts'
 import { decodeWindows1252 } from '../../src/platform/text/foreign-text.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { type DumpRows, type DumpValue, renderDump } from '../support/azuracast/dump.ts'
@@ -13,7 +13,7 @@ import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 const run = commandRunner('src/commands/from-azuracast/main.ts', call =>
-  migrateCommand(call, AbortSignal.timeout(120_000))
+  migrateFromAzuracastCommand(call, AbortSignal.timeout(120_000))
 )
 
 const sizes = { stations: 1, songs: 12, plays: 12, days: 1 }

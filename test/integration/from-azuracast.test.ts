@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
 
-import { findStation } from '../../src/api/core/find-station.ts'
+import { findStationByName } from '../../src/api/core/find-station.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { insertStation } from '../../src/stores/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
@@ -195,7 +195,7 @@ describe('stations with the id of others', () => {
       { id: 3, short_name: 'station_2', is_public: false, plays: 3, path: expect.stringContaining('(3)') },
       { id: 4, short_name: 'station_1_2', is_public: true, plays: 3, path: expect.stringContaining('(1)') }
     ])
-    expect(await findStation(sql, 'станция_(2)')).toMatchObject({ id: 2, shortName: '_2' })
+    expect(await findStationByName(sql, 'станция_(2)')).toMatchObject({ id: 2, shortName: '_2' })
     const onDemand = await sql<{ id: number }[]>`
       select distinct station_id as id from playlists where include_in_on_demand order by id`
     expect(onDemand.map(({ id }) => id)).toEqual([2, 4])

@@ -3,10 +3,10 @@ import { Socket } from 'node:net'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import {
-  checkForeignTarget,
-  checkTarget,
-  lookupLimit,
-  resolveAddresses
+  findForeignTargetProblem,
+  findTargetProblem,
+  dnsLookupLimit,
+  resolveHostAddresses
 } from '../../src/platform/outbound/guard.ts'
 import { guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
@@ -81,7 +81,7 @@ const refused: [trick: string, url: string, name: string, addresses: string[]][]
 describe('a name is refused', () => {
   test.for(refused)('%s: %s', async ([, url, name, addresses]) => {
     respondWith(addresses)
-    expect(await checkTarget(url, none)).toEqual({
+    expect(await findTargetProblem(url, none)).toEqual({
       code: 'unsafe_url',
       sentence: 'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
     })
@@ -95,7 +95,7 @@ describe('a name is refused', () => {
     respondWith([publicHost], ['127.0.0.1'])
     await using server = await startWebServer()
     const url = `http://radio.example:${server.port}/`
-    expect(await checkTarget(url, none)).toBeNull()
+    expect(await findTargetProblem(url, none)).toBeNull()
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked' })
     expect(asked).toHaveBeenCalledTimes(2)
     expect(connect).not.toHaveBeenCalled()
@@ -121,17 +121,17 @@ describe('a name passes when it is stored', () => {
     ['without an address', []]
   ])('%s', async ([, addresses]) => {
     respondWith(addresses)
-    expect(await checkTarget('http://radio.example/', none)).toBeNull()
+    expect(await findTargetProblem('http://radio.example/', none)).toBeNull()
   })
 
   test('that does not resolve', async () => {
     asked.mockRejectedValue(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }))
-    expect(await checkTarget('http://radio.example/', none)).toBeNull()
+    expect(await findTargetProblem('http://radio.example/', none)).toBeNull()
   })
 
   test('with a private address that is allowed', async () => {
     respondWith(['10.1.2.3', publicHost])
-    expect(await checkTarget('http://radio.example/', toNetworkList(['10.1.0.0/16']))).toBeNull()
+    expect(await findTargetProblem('http://radio.example/', toNetworkList(['10.1.0.0/16']))).toBeNull()
   })
 })
 
@@ -141,31 +141,35 @@ describe('a URL that another program requests', () => {
 
   test('is refused if its name does not resolve', async () => {
     fail('ENOTFOUND')
-    expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
+    expect(await findForeignTargetProblem('http://nowhere.example/', none)).toEqual(unresolved)
     fail('EAI_AGAIN')
-    expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
+    expect(await findForeignTargetProblem('http://nowhere.example/', none)).toEqual(unresolved)
     respondWith([])
-    expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
+    expect(await findForeignTargetProblem('http://nowhere.example/', none)).toEqual(unresolved)
   })
 
   test('is refused if the name server does not answer within a second', async () => {
     let resolve: (addresses: Address[]) => void = () => {}
     asked.mockReturnValue(new Promise(done => (resolve = done)))
-    expect(await checkForeignTarget('http://silent.example/', none)).toEqual(unresolved)
+    expect(await findForeignTargetProblem('http://silent.example/', none)).toEqual(unresolved)
     resolve([])
   })
 
   test('counts with its last addresses while the name server does not answer', async () => {
     respondWith([publicHost])
-    expect(await checkForeignTarget('http://songs.example/a.mp3', none)).toBeNull()
+    expect(await findForeignTargetProblem('http://songs.example/a.mp3', none)).toBeNull()
     fail('EAI_AGAIN')
-    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toBeNull()
+    expect(await findForeignTargetProblem('http://songs.example/b.mp3', none)).toBeNull()
     fail('ENOTFOUND')
-    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toEqual(unresolved)
+    expect(await findForeignTargetProblem('http://songs.example/b.mp3', none)).toEqual(unresolved)
     respondWith(['10.0.0.1'])
-    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toMatchObject({ code: 'unsafe_url' })
+    expect(await findForeignTargetProblem('http://songs.example/b.mp3', none)).toMatchObject({
+      code: 'unsafe_url'
+    })
     fail('EAI_AGAIN')
-    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toMatchObject({ code: 'unsafe_url' })
+    expect(await findForeignTargetProblem('http://songs.example/b.mp3', none)).toMatchObject({
+      code: 'unsafe_url'
+    })
   })
 })
 
@@ -225,13 +229,13 @@ test('a silent name server does not delay requests beyond their timeout, and que
       (error: unknown) => error
     )
   // The last one exceeds the concurrency limit and is never started.
-  const names = Array.from({ length: lookupLimit + 1 }, (_, index) => `silent-${index}`)
+  const names = Array.from({ length: dnsLookupLimit + 1 }, (_, index) => `silent-${index}`)
   const faults = await Promise.all(names.map(ask))
   expect(faults).toMatchObject(names.map(() => ({ word: 'timeout' })))
   const turns = names.slice(0, -1).map(name => `${name}.example`)
   expect(asked.mock.calls.map(([name]) => name)).toEqual(turns)
   for (const resolve of open) resolve(at('93.184.215.14'))
   respondWith(['93.184.215.14'])
-  expect(await resolveAddresses('d.example', AbortSignal.timeout(5_000))).toEqual(at('93.184.215.14'))
+  expect(await resolveHostAddresses('d.example', AbortSignal.timeout(5_000))).toEqual(at('93.184.215.14'))
   expect(asked.mock.calls.map(([name]) => name)).toEqual([...turns, 'd.example'])
 })

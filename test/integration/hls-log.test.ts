@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
+import { recordListenerReport } from '../../src/engine/listeners/count-listeners.ts'
+import { flushStationCounts } from '../../src/engine/listeners/flush-counts.ts'
 import { openConnectedListeners } from '../../src/radio/connected-listeners.ts'
-import { noCountries } from '../../src/radio/countries.ts'
+import { noCountryFinder } from '../../src/radio/countries.ts'
 import { openHlsLog } from '../../src/radio/hls/hls-log.ts'
 import { openListenerDescriber } from '../../src/radio/listener-details.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
@@ -24,7 +24,7 @@ import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
 const segmentMs = 4_000
-const describeListener = openListenerDescriber(noCountries)
+const describeListener = openListenerDescriber(noCountryFinder)
 
 /** A station `demo` with `/radio.mp3`, and a log that is read from time 0. */
 async function openStage(sql: Sql, redisUrl: string) {
@@ -45,7 +45,7 @@ async function openStage(sql: Sql, redisUrl: string) {
     get: (address: string, playlist = 'radio.m3u8', status = 200, at = '01/Jan/1970:00:00:30 +0000') =>
       appendFile(path, `${address} - - [${at}] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`),
     hls: async () => {
-      await flushStations(playout, [stationId])
+      await flushStationCounts(playout, [stationId])
       return (await readSnapshots(sql, [stationId]))[0]?.listeners
     },
     async [Symbol.asyncDispose]() {
@@ -90,7 +90,7 @@ test('listeners are listed while a server asks for them', async ({ sql, redisUrl
     secrets: openSecrets(Buffer.alloc(32)),
     allowedNetworks: []
   })
-  await flushStations(stage.playout, [stage.stationId])
+  await flushStationCounts(stage.playout, [stage.stationId])
   const listing = list(stage.stationId)
   await waitFor(async () => (await redis.exists(hlsWantedKey('demo'))) === 1, {
     deadlineMs: 5_000,
@@ -149,7 +149,7 @@ test('counts are kept while the log cannot be read, and reported counts are alwa
   redisUrl
 }) => {
   await using stage = await openStage(sql, redisUrl)
-  await recordCounts(stage.playout, stage.stationId, {
+  await recordListenerReport(stage.playout, stage.stationId, {
     totals: null,
     mounts: [],
     remotes: [],

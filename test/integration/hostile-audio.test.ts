@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { readInThread } from '../../src/library/media/read-in-thread.ts'
+import { readAudioFileInThread } from '../../src/library/media/read-in-thread.ts'
 import { UnusableFileError } from '../../src/library/media/unusable-file.ts'
 import { hostileFiles, sparseFiles } from '../support/hostile-audio.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -33,7 +33,7 @@ test(
       await writeFile(path, bytes)
       if (sparseBytes !== undefined) await truncate(path, sparseBytes)
       const startedAt = performance.now()
-      const outcome = await readInThread({ path, realRoots: [folder], name: 'hostile' }).catch(
+      const outcome = await readAudioFileInThread({ path, realRoots: [folder], name: 'hostile' }).catch(
         (error: unknown) => error
       )
       const ms = performance.now() - startedAt

@@ -4,10 +4,10 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 
 import { apiRoutes } from '../../src/api/routes.ts'
-import { sendTimeoutMs } from '../../src/http/stream.ts'
-import { App, listen } from '../../src/http/uws.ts'
+import { sendTimeoutMs } from '../../src/http/response-stream.ts'
+import { openUwsApp, listenOnPort } from '../../src/http/uws.ts'
 import { serveHotGets } from '../../src/live/hot-gets.ts'
-import { hotResponses } from '../../src/platform/metrics/http.ts'
+import { hotResponseCounts } from '../../src/platform/metrics/http.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -177,13 +177,13 @@ test('requests with a parameter of the API are left to the general routes', asyn
   await add(harbour())
   for (const path of ['/api/nowplaying', ...documentPaths(':station_id')]) {
     const url = base + path.replace(':station_id', '1')
-    const before = hotResponses.found
+    const before = hotResponseCounts.found
     await askPlainly(url)
     const route = apiRoutes.find(each => each.method === 'GET' && each.path === path)
     expect(route?.path).toBe(path)
     for (const name of [...Object.keys(route?.operation?.query ?? {}), 'api_key', 'token']) {
       await askPlainly(`${url}?${name}=1`)
-      expect([path, name, hotResponses.found]).toEqual([path, name, before + 1])
+      expect([path, name, hotResponseCounts.found]).toEqual([path, name, before + 1])
     }
   }
 })
@@ -350,12 +350,12 @@ test('a list of many stations arrives completely', async ({ sql, redisUrl }) => 
 })
 
 test('a client that does not read a large list is disconnected', async () => {
-  const app = App()
+  const app = openUwsApp()
   const inFlight = { count: 0 }
   const document = { body: Buffer.alloc(16 * 2 ** 20), etag: '', position: null }
   const live = { publicDocument: () => document, publicList: () => document }
   serveHotGets(app, { live, inFlight, corsOrigins: ['*'] })
-  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  const { port } = await listenOnPort(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => void app.close())
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())

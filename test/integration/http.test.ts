@@ -5,28 +5,28 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { json } from '../../src/api/core/route.ts'
-import type { Received, Reply, Request, Route } from '../../src/http/route.ts'
+import { jsonReply } from '../../src/api/core/route.ts'
+import type { ReceivedRequest, Reply, RoutedRequest, Route } from '../../src/http/route.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
-import { App, listen } from '../../src/http/uws.ts'
-import { openNamelessNow } from '../../src/library/uploads/transient-content.ts'
+import { openUwsApp, listenOnPort } from '../../src/http/uws.ts'
+import { openNamelessFileSync } from '../../src/library/uploads/transient-content.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { ApiError } from '../../src/platform/runtime/errors.ts'
 import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
 import { waitFor } from '../support/wait.ts'
 
-type Seen = (Request & Received)[]
+type Seen = (RoutedRequest & ReceivedRequest)[]
 
 interface TestRoute extends Route {
-  readonly handle: (request: Request & Received, seen: Seen) => Reply | Promise<Reply>
+  readonly handle: (request: RoutedRequest & ReceivedRequest, seen: Seen) => Reply | Promise<Reply>
 }
 
 const large = 'x'.repeat(3 * 1024 * 1024)
 
 const routes: TestRoute[] = [
-  { method: 'GET', path: '/now', access: 'public', handle: () => json({ now: 1 }) },
-  { method: 'GET', path: '/large', access: 'public', handle: async () => json(large) },
-  { method: 'GET', path: '/keyed', access: 'view administration', handle: () => json([]) },
+  { method: 'GET', path: '/now', access: 'public', handle: () => jsonReply({ now: 1 }) },
+  { method: 'GET', path: '/large', access: 'public', handle: async () => jsonReply(large) },
+  { method: 'GET', path: '/keyed', access: 'view administration', handle: () => jsonReply([]) },
   {
     method: 'GET',
     path: '/cached',
@@ -37,7 +37,7 @@ const routes: TestRoute[] = [
     method: 'GET',
     path: '/echo/:name',
     access: 'public',
-    handle: request => json({ ...request.params, query: [...request.query] })
+    handle: request => jsonReply({ ...request.params, query: [...request.query] })
   },
   {
     method: 'GET',
@@ -82,7 +82,7 @@ const routes: TestRoute[] = [
     access: 'view administration',
     handle: (request, seen) => {
       seen.push(request)
-      return json({ got: request.body ?? null })
+      return jsonReply({ got: request.body ?? null })
     }
   },
   {
@@ -91,7 +91,7 @@ const routes: TestRoute[] = [
     access: 'public',
     byteTypes: ['image/png', 'image/gif'],
     maxBodyBytes: 8,
-    handle: ({ body }) => json(body instanceof Uint8Array ? [...body] : 'no bytes')
+    handle: ({ body }) => jsonReply(body instanceof Uint8Array ? [...body] : 'no bytes')
   },
   {
     method: 'POST',
@@ -100,7 +100,7 @@ const routes: TestRoute[] = [
     isStreamed: true,
     handle: async ({ stream }) => {
       while (((await stream?.read()) ?? null) !== null);
-      return json('read')
+      return jsonReply('read')
     }
   }
 ]
@@ -115,19 +115,19 @@ async function serve(options: Partial<ServeOptions<TestRoute>> = {}) {
       done()
     }
   })
-  const app = App()
+  const app = openUwsApp()
   serveRoutes(app, routes, {
     admit: (request, { access, handle }) => {
-      const admitted = { handle: (received: Received) => handle({ ...request, ...received }, seen) }
+      const admitted = { handle: (received: ReceivedRequest) => handle({ ...request, ...received }, seen) }
       return access === 'public' ? admitted : checkKey(request).then(() => admitted)
     },
     addressOf: address => address,
     corsOrigins: ['*'],
     log: pino(sink),
-    openSpool: () => openNamelessNow({ DATA_DIR: tmpdir() }),
+    openSpool: () => openNamelessFileSync({ DATA_DIR: tmpdir() }),
     ...options
   })
-  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  const { port } = await listenOnPort(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => void app.close())
   const base = `http://127.0.0.1:${port}`
   const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
@@ -139,7 +139,7 @@ async function serve(options: Partial<ServeOptions<TestRoute>> = {}) {
   return { base, port, seen, lines, post }
 }
 
-async function checkKey({ apiKey }: Request): Promise<void> {
+async function checkKey({ apiKey }: RoutedRequest): Promise<void> {
   await new Promise(resolve => setImmediate(resolve))
   if (apiKey !== 'good') throw new ApiError('not-logged-in')
 }
@@ -412,23 +412,23 @@ test('a client may disconnect during its body', async () => {
 
 test('a port in use is explained', async () => {
   const { port } = await serve()
-  const app = App()
+  const app = openUwsApp()
   onTestFinished(() => void app.close())
-  const attempt = listen(app, '127.0.0.1', port, { exclusive: true })
+  const attempt = listenOnPort(app, '127.0.0.1', port, { exclusive: true })
   await expect(attempt).rejects.toThrow(OperatorError)
   await expect(attempt).rejects.toThrow(`PORT ${port} is in use on 127.0.0.1`)
 })
 
 test('two apps can share a port', async () => {
-  const first = App()
-  const second = App()
+  const first = openUwsApp()
+  const second = openUwsApp()
   onTestFinished(() => {
     first.close()
     second.close()
   })
   const port = await findFreePort()
-  await listen(first, '127.0.0.1', port, { exclusive: false })
-  const again = await listen(second, '127.0.0.1', port, { exclusive: false })
+  await listenOnPort(first, '127.0.0.1', port, { exclusive: false })
+  const again = await listenOnPort(second, '127.0.0.1', port, { exclusive: false })
   expect(again.port).toBe(port)
   again.close()
   again.close()

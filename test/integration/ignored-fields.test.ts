@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { ignoredFieldsFor } from '../../src/api/core/ignored-fields.ts'
-import { recordSchema } from '../../src/api/core/resource-routes.ts'
+import { openIgnoredFieldFinder } from '../../src/api/core/ignored-fields.ts'
+import { resourceRecordSchema } from '../../src/api/core/resource-routes.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { everyRoute, listsUnknownFields } from '../support/access-matrix.ts'
 import { test } from '../support/fixtures.ts'
@@ -20,14 +20,14 @@ test('the schema of a body has no references', () => {
 
 test('every record may be sent back as it was read', () => {
   for (const resource of resources) {
-    const { examples } = recordSchema(resource)
+    const { examples } = resourceRecordSchema(resource)
     const record: unknown = Array.isArray(examples) ? examples[0] : undefined
     const routes = apiRoutes.filter(
       ({ method, path }) =>
         (method === 'POST' && path === resource.paths.list) ||
         (method === 'PUT' && path === resource.paths.one)
     )
-    const ignored = routes.map(route => ignoredFieldsFor(route.operation?.body)(record))
+    const ignored = routes.map(route => openIgnoredFieldFinder(route.operation?.body)(record))
     expect([resource.name, ignored]).toEqual([resource.name, ['', '']])
   }
 })

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 
 import { createDemoStation } from '../../src/commands/demo/demo.ts'
 import { importMedia, type ImportEvent } from '../../src/commands/import/import.ts'
-import { songId } from '../../src/model/songs/song.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { insertStation } from '../../src/stores/db/stations.ts'
 import { apic, mp3, png, txxx, wav } from '../support/audio-bytes.ts'
@@ -64,7 +64,7 @@ test('a folder is imported as media and a playlist, ordered by name', async ({ s
   expect(ten).toMatchObject({
     station_id: stationId,
     path: join(folder, '10.mp3'),
-    song_id: songId('Nils Okada - Ten'),
+    song_id: computeSongId('Nils Okada - Ten'),
     artist: 'Nils Okada',
     album: 'Low',
     isrc: 'ZZ1',

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { generateKey, openKeys, storeApiKey } from '../../src/api/auth/keys.ts'
+import { generateApiKey, openKeyChecker, storeApiKey } from '../../src/api/auth/key-checker.ts'
 import { openAuthorizer } from '../../src/api/core/admission.ts'
 import { hashPlayoutKey } from '../../src/api/playout/playout-caller.ts'
 import { TooManyRequests } from '../../src/platform/runtime/errors.ts'
@@ -385,7 +385,7 @@ function openGate(sql: Sql) {
     catchUp: async () => {},
     health: () => ({ isCurrent: true, stations: 0 })
   }
-  const authorize = openAuthorizer({ keys: openKeys(sql), live, sql })
+  const authorize = openAuthorizer({ keys: openKeyChecker(sql), live, sql })
   const asked = {
     path: '/',
     params: {},
@@ -419,7 +419,7 @@ function openGate(sql: Sql) {
 }
 
 test('writes are limited by key, reads and other keys are not', async ({ sql }) => {
-  const [busy, calm] = [generateKey(), generateKey()]
+  const [busy, calm] = [generateApiKey(), generateApiKey()]
   for (const key of [busy, calm]) await storeApiKey(sql, key, { name: 'writer', permissions: [] })
   const ask = openGate(sql)
   const address = '192.0.2.1'
@@ -438,7 +438,7 @@ test('writes are limited by key, reads and other keys are not', async ({ sql }) 
 })
 
 test('a flood of wrong keys does not keep a revoked key valid', async ({ sql }) => {
-  const key = generateKey()
+  const key = generateApiKey()
   await storeApiKey(sql, key, { name: 'leaked', permissions: [] })
   const ask = openGate(sql)
   const exhaust = async (address: string) => {
@@ -451,8 +451,8 @@ test('a flood of wrong keys does not keep a revoked key valid', async ({ sql }) 
   await ask(key, '192.0.2.1')
   await exhaust('192.0.2.1')
   await ask(key, '192.0.2.1')
-  await expect(ask(generateKey(), '192.0.2.1')).rejects.toThrow(TooManyRequests)
-  await expect(ask(generateKey(), '192.0.2.2')).rejects.toMatchObject({ kind: 'not-logged-in' })
+  await expect(ask(generateApiKey(), '192.0.2.1')).rejects.toThrow(TooManyRequests)
+  await expect(ask(generateApiKey(), '192.0.2.2')).rejects.toMatchObject({ kind: 'not-logged-in' })
   await sql`update api_keys set revoked_at = now()`
   await waitFor(
     async () => {
@@ -519,8 +519,8 @@ test('a valid key is not charged as a wrong one while Postgres is away', async (
   await using proxy = await openCuttableProxy(databaseUrl)
   const pool = openSql(proxy.url, { max: 2, name: 'keys' })
   onTestFinished(() => pool.end({ timeout: 1 }))
-  const found = openKeys(pool)
-  const key = generateKey()
+  const found = openKeyChecker(pool)
+  const key = generateApiKey()
   await storeApiKey(sql, key, { name: 'clients', permissions: [], dialect: 'azuracast' })
   const address = '198.18.44.1'
   proxy.refuse(true)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
 import { changeStation } from '../../src/engine/change-station.ts'
-import { confirmPlay } from '../../src/engine/plays/provisional-plays.ts'
+import { confirmProvisionalPlay } from '../../src/engine/plays/provisional-plays.ts'
 import { readAutodjFacts } from '../../src/engine/queue-context.ts'
 import {
   cacheLibrary,
@@ -11,12 +11,12 @@ import {
   newestCachedPlayId,
   openLibraryCache,
   readLibrary
-} from '../../src/engine/queue/libraries.ts'
+} from '../../src/engine/queue/library-cache.ts'
 import { readPlays } from '../../src/engine/queue/library-past.ts'
 import { startNewPass } from '../../src/engine/queue/plan-statements.ts'
 import { refillQueue } from '../../src/engine/queue/queue.ts'
 import { lockStations } from '../../src/engine/station-facts.ts'
-import { raiseLibraryVersion, recordPlayChange } from '../../src/stores/db/library/library.ts'
+import { raiseLibraryVersion, recordPastPlayChange } from '../../src/stores/db/library/library.ts'
 import type { Sql, Tx } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -82,7 +82,7 @@ const edits = {
   confirmPlay: async (tx, id, at) => {
     const [play] = await tx<{ id: number; isProvisional: boolean }[]>`
       select id, is_bridged as "isProvisional" from song_history where id in (${pick(tx, 'song_history', id, at)})`
-    if (play) await confirmPlay(tx, play)
+    if (play) await confirmProvisionalPlay(tx, play)
   },
   endPass: (tx, id) => tx`
     update playlists p set pass = h.pass
@@ -111,7 +111,7 @@ const edits = {
   removePlay: async (tx, id, at) => {
     const [play] = await tx<{ trackId: number | null }[]>`
       delete from song_history where id in (${pick(tx, 'song_history', id, at)}) returning track_id as "trackId"`
-    if (play) await recordPlayChange(tx, id, play.trackId)
+    if (play) await recordPastPlayChange(tx, id, play.trackId)
   },
   addMedia: (tx, id, at, to) => tx`
     with m as (
@@ -163,7 +163,7 @@ interface SeededPlay {
   readonly isProvisional?: boolean
 }
 
-/** Plays a track, as `openHistoryRows` does. */
+/** Plays a track, as `openHistoryRowsStatement` does. */
 const insertPlay = (tx: Tx, stationId: number, { at, pass, agoMs, isProvisional = false }: SeededPlay) => tx`
   with track as (
     select t.id, t.playlist_id, m.id as media_id, m.song_id, m.title_key, m.artist_keys,

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 import { expect } from 'vitest'
 
-import { openInside, OutsideRootsError } from '../../src/platform/runtime/contained-files.ts'
+import { openInsideRoots, OutsideRootsError } from '../../src/platform/runtime/contained-files.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { openPlayoutClient } from '../support/playout-client.ts'
@@ -178,7 +178,7 @@ test('a folder that is repeatedly swapped for a link allows no access outside of
   try {
     for (let round = 0; round < sized({ quick: 200, deep: 20_000 }); round++) {
       try {
-        await using file = await openInside(join(name, 'song'), [inside])
+        await using file = await openInsideRoots(join(name, 'song'), [inside])
         const text = await file.readFile('utf8')
         expect(['inside', '']).toContain(text)
         seen.inside++

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { songId } from '../../src/model/songs/song.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
 import { test } from '../support/fixtures.ts'
 import { openWindow } from '../support/open-window.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
@@ -112,7 +112,7 @@ describe('songs', () => {
       elapsed: 0,
       song: { artist: 'Sibyl "Q" Ortega', title: '1999 \\ 🎶' }
     })
-    await program.sql`update media set song_id = ${songId('Artist 7 - Title 7')}
+    await program.sql`update media set song_id = ${computeSongId('Artist 7 - Title 7')}
       where station_id = ${playout.id} and title = 'Title 7'`
     await playout.call('feedback', { title: 'Artist 7 - Title 7' })
     const [media] = await program.sql<{ id: number }[]>`

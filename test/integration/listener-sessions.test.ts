@@ -1,17 +1,17 @@
 import { describe, expect } from 'vitest'
 
-import { readOpenRows, sessionsFragment } from '../../src/api/reports/listener-sessions.ts'
+import { readOpenSessionRows, listenerSessionsFragment } from '../../src/api/reports/listener-sessions.ts'
 import { parseConfig } from '../../src/config.ts'
 import { changeStation } from '../../src/engine/change-station.ts'
 import { recordSourceCounts } from '../../src/engine/listeners/count-listeners.ts'
 import { flushSessions } from '../../src/engine/listeners/flush-sessions.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
-import { hashListener } from '../../src/radio/stream.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
+import { hashListener } from '../../src/radio/server-stream.ts'
 import { removeOldListenerSessions } from '../../src/stores/db/retention.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import { endedSessionsKey, shardOf } from '../../src/stores/redis/keys.ts'
-import { readConnected } from '../../src/stores/redis/listener-store.ts'
+import { readConnectedIdentities } from '../../src/stores/redis/listener-store.ts'
 import { test } from '../support/fixtures.ts'
 import { seedSessions } from '../support/listener-sessions.ts'
 import { openPlayout, openSilentFaults } from '../support/playout.ts'
@@ -34,7 +34,7 @@ interface Session {
 
 /** Flushes the sessions of a station, and reads those in Postgres, oldest first. */
 async function readSessions(
-  { sql, redis }: Pick<PlayoutServices, 'sql' | 'redis'>,
+  { sql, redis }: Pick<EngineServices, 'sql' | 'redis'>,
   stationId: number
 ): Promise<Session[]> {
   await flushSessions({ sql, redis, stationFaults: openSilentFaults() }, [shardOf(stationId)])
@@ -113,7 +113,7 @@ test('a replayed listener log: the listening hours are right within 1 %, and no 
     })
     await polling.poll(atMs)
     if (step % 15 === 10)
-      for (const found of (await readConnected(polling.services.redis, stationId)).values())
+      for (const found of (await readConnectedIdentities(polling.services.redis, stationId)).values())
         for (const identity of found) identities.add(identity)
   }
   const redisText = await dumpRedis(polling.services.redis)
@@ -315,9 +315,9 @@ describe('the audience report', () => {
     await stage.report('/radio.mp3', true, nowMs - 1_800 * second)
     const period = { startMs: nowMs - 600 * second, endMs: nowMs }
     const services = { reads: sql, redis: stage.playout.redis }
-    const open = await readOpenRows(services, stage.stationId, period)
+    const open = await readOpenSessionRows(services, stage.stationId, period)
     expect(
-      await sql`select * from (${sessionsFragment(sql, stage.stationId, period, open)}) s`
+      await sql`select * from (${listenerSessionsFragment(sql, stage.stationId, period, open)}) s`
     ).toMatchObject([
       { from_ms: period.startMs, to_ms: nowMs, source: 'mount', stream: '/radio.mp3', family: 'VLC' }
     ])

@@ -6,17 +6,17 @@ import { advance } from '../../src/engine/advance.ts'
 import { changeStation } from '../../src/engine/change-station.ts'
 import {
   recordSourceCounts,
-  recordCounts,
+  recordListenerReport,
   type SourceReport
 } from '../../src/engine/listeners/count-listeners.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
-import { publishStation, renewState } from '../../src/engine/repair-states.ts'
+import { flushStationCounts } from '../../src/engine/listeners/flush-counts.ts'
+import { publishStation, publishAboveOffset } from '../../src/engine/repair-states.ts'
 import { removeOldCommands, removeOldListenerMinutes } from '../../src/stores/db/retention.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { countingKey, shardOf, unflushedKey } from '../../src/stores/redis/keys.ts'
-import { readConnected } from '../../src/stores/redis/listener-store.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readConnectedIdentities } from '../../src/stores/redis/listener-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -63,7 +63,7 @@ async function openStage(sql: Sql, redisUrl: string) {
   await sql`insert into remotes (station_id, name, url) values (${stationId}, 'Relay', 'https://relay.example.com/radio')`
   await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
   const next = () => advance(playout, skip(stationId))
-  const flush = () => flushStations(playout, [stationId])
+  const flush = () => flushStationCounts(playout, [stationId])
   const statistics = async () => {
     await flush()
     return statisticsOf(sql, stationId)
@@ -93,8 +93,8 @@ test('reports that change only identities are all flushed while the clock of Red
 }) => {
   await using stage = await openStage(sql, redisUrl)
   const { playout, stationId } = stage
-  const [state] = await readStates(playout.redis, [stationId])
-  await renewState(playout, { stationId, epoch: state?.epoch ?? '', offset: Date.now() + 3_600_000 })
+  const [state] = await readStationStates(playout.redis, [stationId])
+  await publishAboveOffset(playout, { stationId, epoch: state?.epoch ?? '', offset: Date.now() + 3_600_000 })
   for (const identity of ['a', 'b', 'c', 'd']) {
     await stage.count(atRadio(identity))
     await stage.flush()
@@ -118,7 +118,7 @@ describe('the count of listeners at sources', () => {
     await stage.count({ hls: [{ path: '/low.mp3', total: 7, unique: 7 }] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 17, unique: 15, hls: 7 })
     await stage.count({ mounts: [{ path: '/low.mp3', total: 0, unique: 0 }] })
-    const [state] = await readStates(stage.playout.redis, [stage.stationId])
+    const [state] = await readStationStates(stage.playout.redis, [stage.stationId])
     expect(state?.listeners).toMatchObject({ total: 14, unique: 12 })
   })
 
@@ -148,7 +148,7 @@ describe('the count of listeners at sources', () => {
     const stationId = await seedStation(sql)
     await recordSourceCounts(playout, stationId, atRadio('a', 'b'))
     await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
-    await flushStations(playout, [stationId])
+    await flushStationCounts(playout, [stationId])
     expect(await statisticsOf(sql, stationId)).toEqual([
       { start: 2, end: 2, peak: 2, positive: 0, negative: 0, unique: 2 }
     ])
@@ -249,9 +249,9 @@ describe('the count of listeners at sources', () => {
   test('publishes no change if one listener replaces another', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count(atRadio('a'))
-    const [before] = await readStates(stage.playout.redis, [stage.stationId])
+    const [before] = await readStationStates(stage.playout.redis, [stage.stationId])
     await stage.count(atRadio('b'))
-    expect(await readStates(stage.playout.redis, [stage.stationId])).toEqual([before])
+    expect(await readStationStates(stage.playout.redis, [stage.stationId])).toEqual([before])
     expect(await stage.current()).toMatchObject({ end: 1, unique: 2 })
   })
 
@@ -260,7 +260,7 @@ describe('the count of listeners at sources', () => {
     await stage.count({ mounts: [countOf('/other.mp3', ['a']), countOf('/radio.mp3', ['a'])] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1 })
     await recordSourceCounts(stage.playout, 987_654_321, atRadio('a'))
-    expect((await readConnected(stage.playout.redis, stage.stationId)).size).toBe(1)
+    expect((await readConnectedIdentities(stage.playout.redis, stage.stationId)).size).toBe(1)
   })
 
   test('does not include a deleted stream', async ({ sql, redisUrl }) => {
@@ -270,7 +270,9 @@ describe('the count of listeners at sources', () => {
       await tx`delete from hls_streams where name = '/low.mp3'`
       mark(['station'])
     })
-    expect([...(await readConnected(stage.playout.redis, stage.stationId)).values()]).toHaveLength(1)
+    expect([...(await readConnectedIdentities(stage.playout.redis, stage.stationId)).values()]).toHaveLength(
+      1
+    )
     expect(await stage.current()).toMatchObject({ end: 1, peak: 3, negative: 2 })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1, unique: 1 })
   })
@@ -286,7 +288,7 @@ describe('the count of listeners at sources', () => {
       people.flatMap((_, n) => [
         stage.count(atRadio(...people.slice(0, n + 1))),
         stage.count({ hls: [countOf('/low.mp3', people.slice(n))] }),
-        recordCounts(playout, stationId, {
+        recordListenerReport(playout, stationId, {
           ...nothing,
           totals: null,
           remotes: [{ path: 'https://relay.example.com/radio', total: n, unique: n }]
@@ -299,7 +301,7 @@ describe('the count of listeners at sources', () => {
       select (select sum(listeners_total)::int from hls_streams) as streams,
         (select listeners_total from remotes) as remotes`
     expect((sum?.streams ?? 0) + (sum?.remotes ?? 0)).toBe(total)
-    const connected = [...(await readConnected(playout.redis, stationId)).values()]
+    const connected = [...(await readConnectedIdentities(playout.redis, stationId)).values()]
     expect(connected.reduce((count, { size }) => count + size, 0)).toBe(sum?.streams)
     for (const { start, end, positive, negative } of await stage.statistics())
       expect(end - start).toBe(positive - negative)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 
-import { removeState } from '../../src/stores/redis/station-store.ts'
+import { removeStationState } from '../../src/stores/redis/station-store.ts'
 import { aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import type { StagedStation } from '../support/live-stage.ts'
@@ -230,7 +230,7 @@ describe('a deleted station', () => {
       const [station, witness] = [await stage.put(), await stage.put()]
       const { baseUrl } = stage
       const { reader } = await connectBy(way, { baseUrl, message: subsOf(station, witness) })
-      await removeState(stage.redis, station.id)
+      await removeStationState(stage.redis, station.id)
       expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
       expect((await stage.server.ask('GET', `/api/nowplaying/${station.id}`)).status).toBe(404)
       const again = await connectBy(way, { baseUrl, message: subsOf(station, witness) })

@@ -8,7 +8,7 @@ import { findFreePort } from '../../src/platform/process/ports.ts'
 import { startRedis } from '../../src/stores/embedded/redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/stores/redis/keys.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { aSong, aPlay } from '../support/builders.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { type Crowd, openCrowd, type Position } from '../support/live-crowd.ts'
@@ -114,7 +114,7 @@ test.runIf(isDeep)(
     const redis = openRedis({ urls: [service.url], isCluster: false }, 'test')
     redis.on('error', () => {})
     onTestFinished(() => redis.disconnect())
-    const stored = async () => (await readStates(redis, [stationId]))[0]
+    const stored = async () => (await readStationStates(redis, [stationId]))[0]
     const newest = async () => {
       const state = await stored()
       if (!state) throw new Error('there is no state')

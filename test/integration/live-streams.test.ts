@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { openConnectionAdmission } from '../../src/live/admission.ts'
+import { openConnectionAdmission } from '../../src/live/connection-admission.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'

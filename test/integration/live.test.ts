@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import type { Json } from '../../src/live/deltas.ts'
+import type { JsonValue } from '../../src/live/deltas.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import { positionsKey, stationKey } from '../../src/stores/redis/keys.ts'
@@ -367,7 +367,7 @@ test('deltas result in the same documents as full publications', async ({ redisU
   const client = await subscribeLive(url, { subs: { 'station:1': { recover: true, delta: 'merge-patch' } } })
   const entry = client.connect.subs?.['station:1']
   expect(entry?.delta).toBe('merge-patch')
-  let data: Json = JSON.parse(JSON.stringify(entry?.publications?.[0]?.data))
+  let data: JsonValue = JSON.parse(JSON.stringify(entry?.publications?.[0]?.data))
   let patches = 0
   const live = { streamerName: 'Wren', startedAtMs: 1_783_468_815_000, art: '' }
   for (const change of [

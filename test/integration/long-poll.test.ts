@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect } from 'vitest'
 
 import type { StationState } from '../../src/model/station/state.ts'
-import { removeState } from '../../src/stores/redis/station-store.ts'
+import { removeStationState } from '../../src/stores/redis/station-store.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -306,7 +306,7 @@ test('a long poll for a station that is deleted ends in 404 at once', async ({ s
   await server.add(harbour)
   const responded = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
   await waiting(server, 1)
-  await removeState(server.redis, 1)
+  await removeStationState(server.redis, 1)
   const sinceMs = Date.now()
   expect((await responded).status).toBe(404)
   expect(Date.now() - sinceMs).toBeLessThan(15_000)

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
-import { observeStream } from '../../src/engine/plays/observe-stream.ts'
+import { recordStreamObservation } from '../../src/engine/plays/observe-stream.ts'
 import { publishStation } from '../../src/engine/repair-states.ts'
-import { songId } from '../../src/model/songs/song.ts'
-import { isOnline } from '../../src/model/station/state.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
+import { isStationOnline } from '../../src/model/station/state.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation } from '../support/stations.ts'
@@ -17,9 +17,9 @@ test('a station without a playout shows the song of its streaming server, matche
   await using playout = await openPlayout(sql, redisUrl)
   const id = await seedStation(sql)
   await sql`update stations set backend = 'none' where id = ${id}`
-  await sql`update media set song_id = ${songId('Artist 3 - Title 3')} where station_id = ${id} and title = 'Title 3'`
+  await sql`update media set song_id = ${computeSongId('Artist 3 - Title 3')} where station_id = ${id} and title = 'Title 3'`
   const observe = (seconds: number, artist: string, title: string, isConnected = true) =>
-    observeStream(playout, id, { isConnected, artist, title, atMs: startMs + seconds * 1000 })
+    recordStreamObservation(playout, id, { isConnected, artist, title, atMs: startMs + seconds * 1000 })
   await observe(0, '', '')
   expect((await publishStation(playout, id))?.shown?.song.title).toBe('Live Broadcast')
   await observe(5, 'Artist 3', 'Title 3')
@@ -32,7 +32,7 @@ test('a station without a playout shows the song of its streaming server, matche
   await observe(75, 'Ann', 'Home')
   await observe(80, 'Ann', 'Home', false)
   await observe(85, 'Ann', 'Home', false)
-  expect(isOnline((await publishStation(playout, id)) ?? { current: 1, live: 1 })).toBe(false)
+  expect(isStationOnline((await publishStation(playout, id)) ?? { current: 1, live: 1 })).toBe(false)
   const second = (ms: number | null) => (ms === null ? null : (ms - startMs) / 1000)
   const plays = await readHistory(sql, id)
   expect(plays.map(play => [play.title, second(play.startedAtMs), second(play.endedAtMs)])).toEqual([
@@ -48,7 +48,12 @@ test('a streamer whose stream has ended for half a minute is no longer live', as
   await sql`insert into broadcasts (station_id, username, streamer_name, started_at_ms)
     values (${id}, 'source', 'Live', ${startMs})`
   const observe = async (seconds: number, isConnected: boolean) => {
-    await observeStream(playout, id, { isConnected, artist: '', title: '', atMs: startMs + seconds * 1000 })
+    await recordStreamObservation(playout, id, {
+      isConnected,
+      artist: '',
+      title: '',
+      atMs: startMs + seconds * 1000
+    })
     return (await publishStation(playout, id))?.live !== null
   }
   expect(await observe(5, true)).toBe(true)

@@ -2,11 +2,11 @@ import { expect } from 'vitest'
 
 import { readPlaylists } from '../../src/stores/db/library/library.ts'
 import {
-  appendEntries,
+  appendMissingEntries,
   countOccurrences,
-  orderEntries,
-  removeEntry,
-  repeatSong
+  orderPlaylistEntries,
+  removePlaylistEntry,
+  appendRepeatedSong
 } from '../../src/stores/db/library/playlist-entries.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -21,7 +21,7 @@ const test = base.extend('repeated', async ({ sql }) => {
   const media = await sql<{ id: number }[]>`select id from media where station_id = ${stationId} order by id`
   const [jingle = 0, a = 0, b = 0] = media.map(({ id }) => id)
   await sql.begin(tx =>
-    appendEntries(tx, playlistId, countOccurrences([jingle, a, jingle, b, jingle, jingle, jingle]))
+    appendMissingEntries(tx, playlistId, countOccurrences([jingle, a, jingle, b, jingle, jingle, jingle]))
   )
   const names = new Map([
     [jingle, 'jingle'],
@@ -93,7 +93,7 @@ test('an order of 0.2.0 leaves the repeats behind the songs, in their order, and
   const repeats = (list: typeof before) => list.filter(({ name }) => name === 'jingle').map(({ id }) => id)
   expect(repeats(await entries())).toEqual(repeats(before))
   await sql.begin(tx =>
-    orderEntries(
+    orderPlaylistEntries(
       tx,
       before.map(({ id }) => id)
     )
@@ -109,7 +109,7 @@ test('a song that 0.2.0 removes from a playlist, or a library, leaves with all i
   await sql`
     delete from playlist_tracks where media_id = ${jingle} and playlist_id = any(${[playlistId]}::bigint[]) and not is_from_folder`
   expect(await titles()).toEqual(['a', 'b'])
-  await sql.begin(tx => repeatSong(tx, playlistId, a))
+  await sql.begin(tx => appendRepeatedSong(tx, playlistId, a))
   await sql`delete from media where id = ${a} and station_id = ${stationId}`
   expect(await titles()).toEqual(['b'])
   await sql`delete from playlists where id = ${playlistId}`
@@ -126,7 +126,7 @@ test('entries refer to their first one, whichever is removed, and keep their pas
   await sql`
     insert into queue (station_id, seq, position, playlist_id, track_id, media_id, cued_at_ms, plays_at_ms, duration_ms)
     select ${stationId}, -1, 1, playlist_id, id, media_id, 1, 1, 1 from playlist_entries where id = ${second?.id ?? 0}`
-  await sql.begin(tx => removeEntry(tx, first?.id ?? 0))
+  await sql.begin(tx => removePlaylistEntry(tx, first?.id ?? 0))
   expect(await titles()).toEqual(['a', 'b', 'jingle', 'jingle', 'jingle', 'jingle'])
   const [kept] = await sql`
     select t.is_repeat, t.last_pass, q.track_id = t.id as is_queued from playlist_entries t join queue q on q.seq = -1
@@ -135,7 +135,7 @@ test('entries refer to their first one, whichever is removed, and keep their pas
   // In a shuffled list the song has been heard in this pass, with any of its entries.
   await sql`update playlists set "order" = 'shuffle' where id = ${playlistId}`
   await sql`update playlist_tracks set last_pass = 5, last_aired_ms = 9 where id = ${second?.id ?? 0}`
-  await sql.begin(tx => removeEntry(tx, second?.id ?? 0))
+  await sql.begin(tx => removePlaylistEntry(tx, second?.id ?? 0))
   const found = await sql`
     select last_pass, last_aired_ms from playlist_entries where playlist_id = ${playlistId} and not is_repeat order by position desc limit 1`
   expect([...found]).toEqual([{ last_pass: 5, last_aired_ms: 9 }])
@@ -153,7 +153,7 @@ test('an import that repeats a song which is just removed adds it anew', async (
   const list = countOccurrences([jingle, a, jingle, jingle])
   const removal = sql.begin(async tx => {
     await tx`delete from playlist_tracks where playlist_id = ${playlistId} and media_id = ${jingle}`
-    const importing = sql.begin(other => appendEntries(other, playlistId, list))
+    const importing = sql.begin(other => appendMissingEntries(other, playlistId, list))
     await waitFor(
       async () => {
         const [waiting] = await sql`

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect } from 'vitest'
 
-import { azuracastSchemas } from '../../src/api/azuracast/with-dialects.ts'
+import { azuracastOpenApiDialect } from '../../src/api/azuracast/with-dialects.ts'
 import { describeApi } from '../../src/api/core/openapi.ts'
 import type { ApiRoute } from '../../src/api/core/route.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
@@ -19,7 +19,7 @@ test.for(['documented', 'azuracast'])(
     const { status, headers, body } = await program.ask('GET', '/api/openapi.json', { key: '' })
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^application\/json/)
-    const ofAzuracast = () => describeApi(routes, program.baseUrl, azuracastSchemas)
+    const ofAzuracast = () => describeApi(routes, program.baseUrl, azuracastOpenApiDialect)
     const problems = await lintFromString({
       source: JSON.stringify(dialect === 'documented' ? body : await ofAzuracast()),
       config: await createConfig({

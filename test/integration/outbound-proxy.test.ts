@@ -3,7 +3,7 @@ import { createServer } from 'node:https'
 
 import { expect, onTestFinished, test, vi } from 'vitest'
 
-import { checkS3 } from '../../src/library/storage/s3.ts'
+import { assertS3Access } from '../../src/library/storage/s3.ts'
 import { FetchFault, guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { createCertificate } from '../support/certificates.ts'
@@ -106,6 +106,6 @@ test('S3 is reached through the proxy', async () => {
   const proxy = await withProxies()
   await using s3 = await startS3()
   const endpoint = s3.settings.endpoint.replace('127.0.0.1', away)
-  await checkS3({ ...s3.settings, endpoint }, AbortSignal.timeout(10_000))
+  await assertS3Access({ ...s3.settings, endpoint }, AbortSignal.timeout(10_000))
   expect(proxy.asked.map(({ target }) => target)).toContain(new URL(endpoint).host)
 })

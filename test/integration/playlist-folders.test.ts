@@ -6,8 +6,8 @@ import { expect, onTestFinished } from 'vitest'
 import { importMedia } from '../../src/commands/import/import.ts'
 import { lockImports } from '../../src/stores/db/library/media-rows.ts'
 import {
-  applyFolders,
-  assignFolders,
+  syncFolderSongs,
+  assignFoldersToPlaylistId,
   maxFoldersOfPlaylist
 } from '../../src/stores/db/library/playlist-folders.ts'
 import { mp3 } from '../support/audio-bytes.ts'
@@ -188,7 +188,7 @@ test('imported songs are in the playlists of their folder below the storage loca
       values ('station_media', 'local', ${`${folder}/`}) returning id)
     update stations set media_storage_location_id = location.id from location where stations.id = ${id}`
   const place = { stationId: id, playlistId }
-  await sql.begin(tx => assignFolders(tx, place, ['Jazz']))
+  await sql.begin(tx => assignFoldersToPlaylistId(tx, place, ['Jazz']))
   const run = () => importMedia(sql, { stationId: id, playlistName: 'Imported', paths: [folder] })
   await run()
   const tracks = () => sql<{ path: string; position: number }[]>`
@@ -202,8 +202,8 @@ test('imported songs are in the playlists of their folder below the storage loca
   // As an absolute path, too, and nothing changes when it is applied again.
   await sql.begin(async tx => {
     await tx`delete from playlist_folders`
-    expect(await assignFolders(tx, place, [`${folder}/Jazz`])).toEqual({ added: 0, removed: 0 })
-    expect(await applyFolders(tx, place)).toEqual({ added: 0, removed: 0 })
+    expect(await assignFoldersToPlaylistId(tx, place, [`${folder}/Jazz`])).toEqual({ added: 0, removed: 0 })
+    expect(await syncFolderSongs(tx, place)).toEqual({ added: 0, removed: 0 })
   })
   await run()
   expect([...(await tracks())]).toEqual(both)
@@ -219,7 +219,9 @@ test('a song that is imported while its folder is assigned is in the playlist', 
     await lockImports(tx, id)
     const media = { station_id: id, unique_id: `folder-${id}`, path: 'Jazz/b.mp3', song_id: '0'.repeat(32) }
     const [song] = await tx<{ id: number }[]>`insert into media ${tx(media)} returning id`
-    expect(await applyFolders(tx, { stationId: id, mediaIds: [song?.id ?? 0] })).toMatchObject({ added: 0 })
+    expect(await syncFolderSongs(tx, { stationId: id, mediaIds: [song?.id ?? 0] })).toMatchObject({
+      added: 0
+    })
     const assigning = assign(playlist, 'Jazz')
     await expect
       .poll(() => program.sql`select from pg_locks where locktype = 'advisory' and not granted`, {

@@ -3,20 +3,25 @@ import { expect } from 'vitest'
 import { advance } from '../../src/engine/advance.ts'
 import { changeStation } from '../../src/engine/change-station.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
-import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
-import { addToQueue, asUnrequested } from '../../src/engine/queue/manual-queue.ts'
+import { recordListenerReport } from '../../src/engine/listeners/count-listeners.ts'
+import { flushStationCounts } from '../../src/engine/listeners/flush-counts.ts'
+import { addSongsToQueue, toUnrequestedSongs } from '../../src/engine/queue/manual-queue.ts'
 import { removeFromQueue } from '../../src/engine/queue/queue.ts'
-import { publishStation, renewState } from '../../src/engine/repair-states.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
+import { publishStation, publishAboveOffset } from '../../src/engine/repair-states.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
 import { lockStations, type StationOnAir } from '../../src/engine/station-facts.ts'
 import { removeOldTombstones } from '../../src/engine/station-removal.ts'
-import type { StationRotation } from '../../src/engine/station-rotation.ts'
+import type { StationRoundRobin } from '../../src/engine/station-round-robin.ts'
 import { sweep } from '../../src/engine/sweep.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/stores/redis/keys.ts'
-import { commitState, removeState, readPositions, readStates } from '../../src/stores/redis/station-store.ts'
+import {
+  commitState,
+  removeStationState,
+  readShardPositions,
+  readStationStates
+} from '../../src/stores/redis/station-store.ts'
 import { countsBasis } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
@@ -27,7 +32,7 @@ import { waitFor } from '../support/wait.ts'
 const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
 
-const removeRow = (playout: PlayoutServices, stationId: number, queueId: number) =>
+const removeRow = (playout: EngineServices, stationId: number, queueId: number) =>
   changeStation(playout, stationId, change => removeFromQueue(change, queueId, Date.now()))
 
 async function queueOf(sql: Sql, stationId: number) {
@@ -75,7 +80,7 @@ test('twenty concurrent reports of the same end advance once', async ({ sql, red
   )
   expect(outcomes.filter(({ outcome }) => outcome === 'advanced')).toHaveLength(1)
   expect(await readHistory(sql, stationId)).toHaveLength(2)
-  const [stored] = await readStates(playout.redis, [stationId])
+  const [stored] = await readStationStates(playout.redis, [stationId])
   expect(stored?.offset).toBeGreaterThan(state?.offset ?? 0)
 })
 
@@ -130,13 +135,15 @@ test('a song that is queued on a silent station starts with the next sweep, whic
   const stationId = await seedStation(sql, { tracks: 2 })
   await sql`update playlists set type = 'custom' where station_id = ${stationId}`
   expect((await advance(playout, wake(stationId))).outcome).toBe('silent')
-  const noTurns: StationRotation = {
+  const noTurns: StationRoundRobin = {
     begin: async (_sql, others) => ({ isChosen: sql`s.id in (${others})`, complete: () => {} })
   }
   await sweep(playout, openStateComparison(playout), noTurns)
   expect(await readHistory(sql, stationId)).toHaveLength(0)
   const [media] = await sql<{ id: number }[]>`select id from media where station_id = ${stationId} limit 1`
-  await changeStation(playout, stationId, change => addToQueue(change, asUnrequested([media?.id ?? 0])))
+  await changeStation(playout, stationId, change =>
+    addSongsToQueue(change, toUnrequestedSongs([media?.id ?? 0]))
+  )
   await sweep(playout, openStateComparison(playout), noTurns)
   expect(await readHistory(sql, stationId)).toMatchObject([{ endedAtMs: null }])
 })
@@ -157,7 +164,7 @@ test('a station without tracks goes offline, and resumes when it has tracks agai
 
   await sql`update playlists set is_enabled = true where station_id = ${stationId}`
   await sweep(playout, openStateComparison(playout))
-  const [back] = await readStates(playout.redis, [stationId])
+  const [back] = await readStationStates(playout.redis, [stationId])
   expect(back?.current).not.toBeNull()
 })
 
@@ -177,10 +184,10 @@ test('a station whose row is locked does not delay the sweep of others', async (
   })
   await holder.end({ timeout: 5 })
   expect(performance.now() - startedAtMs).toBeLessThan(2_000)
-  const shown = await readStates(playout.redis, others)
+  const shown = await readStationStates(playout.redis, others)
   expect(shown.map(state => state?.current !== null)).toEqual([true, true])
   await sweep(playout, openStateComparison(playout))
-  expect((await readStates(playout.redis, [locked ?? 0]))[0]?.current).not.toBeNull()
+  expect((await readStationStates(playout.redis, [locked ?? 0]))[0]?.current).not.toBeNull()
 })
 
 test('a deleted queue row is replaced, releases its track, and the remaining rows move forward', async ({
@@ -197,7 +204,7 @@ test('a deleted queue row is replaced, releases its track, and the remaining row
   expect(after).toHaveLength(3)
   expect(after.map(row => row.title)).not.toContain(before[0]?.title)
   expect(after[0]?.playsAtMs).toBe(before[0]?.playsAtMs)
-  const [shown] = await readStates(playout.redis, [stationId])
+  const [shown] = await readStationStates(playout.redis, [stationId])
   expect(shown?.offset).toBeGreaterThan(state?.offset ?? 0)
   expect(shown?.next?.song.title).toBe(after[0]?.title)
   await expect(removeRow(playout, stationId, before[0]?.id ?? 0)).rejects.toMatchObject({
@@ -214,16 +221,16 @@ test('listener reports are counted, recorded with the play, and written only if 
   await advance(playout, wake(stationId))
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (const total of [5, 8, 6, 7])
-    await recordCounts(playout, stationId, { totals: { total, unique: total - 1 }, ...nothing })
-  const [before] = await readStates(playout.redis, [stationId])
+    await recordListenerReport(playout, stationId, { totals: { total, unique: total - 1 }, ...nothing })
+  const [before] = await readStationStates(playout.redis, [stationId])
   const mounts = [{ path: '/radio.mp3', total: 7, unique: 6 }]
-  await recordCounts(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing })
-  expect(await readStates(playout.redis, [stationId])).toEqual([before])
-  await recordCounts(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing, mounts })
-  const [state] = await readStates(playout.redis, [stationId])
+  await recordListenerReport(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing })
+  expect(await readStationStates(playout.redis, [stationId])).toEqual([before])
+  await recordListenerReport(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing, mounts })
+  const [state] = await readStationStates(playout.redis, [stationId])
   expect(Object.values(state?.listeners.mounts ?? {})).toEqual([{ total: 7, unique: 6 }])
   await advance(playout, skip(stationId))
-  await flushStations(playout, [stationId])
+  await flushStationCounts(playout, [stationId])
   const [play] =
     await sql`select listeners_start, listeners_end, listeners_peak, delta_positive, delta_negative,
     unique_listeners from song_history where station_id = ${stationId} order by id limit 1`
@@ -244,9 +251,9 @@ test('the listener statistics of a play stop at the maximum of their type', asyn
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (let round = 0; round < 25; round++) {
     for (const total of [100_000_000, 0])
-      await recordCounts(playout, stationId, { totals: { total, unique: 0 }, ...nothing })
+      await recordListenerReport(playout, stationId, { totals: { total, unique: 0 }, ...nothing })
   }
-  await flushStations(playout, [stationId])
+  await flushStationCounts(playout, [stationId])
   const [play] =
     await sql`select delta_positive, delta_negative from song_history where station_id = ${stationId}`
   expect(play).toEqual({ delta_positive: 2_147_483_647, delta_negative: 2_147_483_647 })
@@ -266,8 +273,8 @@ test('a report with an unknown mount changes nothing', async ({ sql, redisUrl })
     hls: []
   }
   await publishStation(playout, stationId)
-  const before = [await readStates(playout.redis, [stationId]), await readSnapshots(sql, [stationId])]
-  await expect(recordCounts(playout, stationId, report)).rejects.toMatchObject({
+  const before = [await readStationStates(playout.redis, [stationId]), await readSnapshots(sql, [stationId])]
+  await expect(recordListenerReport(playout, stationId, report)).rejects.toMatchObject({
     status: 400,
     extraData: {
       errors: [
@@ -277,8 +284,8 @@ test('a report with an unknown mount changes nothing', async ({ sql, redisUrl })
       ]
     }
   })
-  await flushStations(playout, [stationId])
-  const after = [await readStates(playout.redis, [stationId]), await readSnapshots(sql, [stationId])]
+  await flushStationCounts(playout, [stationId])
+  const after = [await readStationStates(playout.redis, [stationId]), await readSnapshots(sql, [stationId])]
   expect(after).toEqual(before)
 })
 
@@ -312,7 +319,7 @@ test('plays that start in the future are moved to now, in order and without over
       expect(startedAtMs).toBeLessThanOrEqual(Date.now() + 50)
       if (index < plays.length - 1) expect(endedAtMs).toBe(plays[index + 1]?.startedAtMs)
     }
-    const [state] = await readStates(playout.redis, [id])
+    const [state] = await readStationStates(playout.redis, [id])
     const last = plays.at(-1)
     expect(state?.shown?.startedAtMs).toBe(last?.startedAtMs)
     expect(state?.current?.dueAtMs).toBe((last?.startedAtMs ?? 0) + 60_000)
@@ -360,11 +367,11 @@ test('a lost live state is rebuilt under a new epoch, and its next advance is sc
   const stations = await seedStations(sql, { stations: 3 })
   for (const { id } of stations) await advance(playout, wake(id))
   const ids = stations.map(({ id }) => id)
-  const before = await readStates(playout.redis, ids)
+  const before = await readStationStates(playout.redis, ids)
   await settleEpochs(sql)
   await playout.redis.flushall()
   await sweep(playout, openStateComparison(playout))
-  const after = await readStates(playout.redis, ids)
+  const after = await readStationStates(playout.redis, ids)
   for (const [index, state] of after.entries()) {
     expect(state?.shown).toEqual(before[index]?.shown)
     expect(state?.epoch).not.toBe(before[index]?.epoch)
@@ -385,29 +392,29 @@ test('a change that was not published to Redis is found by the second sweep', as
   await sweep(playout, comparison)
   expect(comparison.differing()).toEqual(new Set([stationId]))
   await sweep(playout, comparison)
-  const [state] = await readStates(playout.redis, [stationId])
+  const [state] = await readStationStates(playout.redis, [stationId])
   expect(state?.profile.name).toBe('Renamed')
 })
 
 /** A difference counts if it lasts. */
-async function sweepTwice(playout: PlayoutServices): Promise<void> {
+async function sweepTwice(playout: EngineServices): Promise<void> {
   const comparison = openStateComparison(playout)
   await sweep(playout, comparison)
   await sweep(playout, comparison)
 }
 
-const positionOf = async (playout: PlayoutServices, stationId: number) =>
-  (await readPositions(playout.redis, shardOf(stationId))).get(stationId)
+const positionOf = async (playout: EngineServices, stationId: number) =>
+  (await readShardPositions(playout.redis, shardOf(stationId))).get(stationId)
 
 /** Sets the position of a station in Redis without changing its state. */
-async function setPosition({ redis }: PlayoutServices, stationId: number, position: string): Promise<void> {
+async function setPosition({ redis }: EngineServices, stationId: number, position: string): Promise<void> {
   await redis.hset(stationKey(stationId), 'position', position)
   await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
 }
 
-const dumpOf = ({ redis }: PlayoutServices, stationId: number) => redis.hgetall(stationKey(stationId))
+const dumpOf = ({ redis }: EngineServices, stationId: number) => redis.hgetall(stationKey(stationId))
 
-async function restore(playout: PlayoutServices, stationId: number, dump: Record<string, string>) {
+async function restore(playout: EngineServices, stationId: number, dump: Record<string, string>) {
   await playout.redis.hset(stationKey(stationId), dump)
   await setPosition(playout, stationId, dump['position'] ?? '')
 }
@@ -420,11 +427,11 @@ test('the sweep rebuilds live states that an older version of the program has wr
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
   // As an older version has written it, without a change since then.
-  const [position = ''] = [...(await readPositions(playout.redis, shardOf(stationId))).values()]
+  const [position = ''] = [...(await readShardPositions(playout.redis, shardOf(stationId))).values()]
   await setPosition(playout, stationId, position.replace(/\d+$/, '1'))
-  expect(await readStates(playout.redis, [stationId])).toEqual([null])
+  expect(await readStationStates(playout.redis, [stationId])).toEqual([null])
   await sweepTwice(playout)
-  const [rebuilt] = await readStates(playout.redis, [stationId])
+  const [rebuilt] = await readStationStates(playout.redis, [stationId])
   expect(rebuilt?.shown?.shId).toBe(state?.shown?.shId)
   expect(rebuilt?.epoch).toBe(state?.epoch)
   expect(rebuilt?.offset).toBeGreaterThan(state?.offset ?? 0)
@@ -478,17 +485,17 @@ test('after an old dump of Redis offsets are higher, and an ended epoch does not
   const { state: before } = await advanceAndRead(playout, skip(stationId))
   await restore(playout, stationId, dump)
   await sweepTwice(playout)
-  const [again] = await readStates(playout.redis, [stationId])
+  const [again] = await readStationStates(playout.redis, [stationId])
   expect(again).toMatchObject({ epoch: before?.epoch, current: before?.current })
   expect(again?.offset).toBeGreaterThan(before?.offset ?? 0)
   await settleEpochs(sql)
   await playout.redis.flushall()
   await sweep(playout, openStateComparison(playout))
   await settleEpochs(sql)
-  const [after] = await readStates(playout.redis, [stationId])
+  const [after] = await readStationStates(playout.redis, [stationId])
   await restore(playout, stationId, dump)
   await sweepTwice(playout)
-  const [newest] = await readStates(playout.redis, [stationId])
+  const [newest] = await readStationStates(playout.redis, [stationId])
   expect(new Set([before?.epoch, after?.epoch, newest?.epoch]).size).toBe(3)
 })
 
@@ -500,11 +507,13 @@ test('a state that was shown with a higher offset than in Redis gets a still hig
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
   const { epoch = '', offset = 0 } = state ?? {}
-  await renewState(playout, { stationId, epoch, offset })
-  await renewState(playout, { stationId, epoch: 'other', offset: offset + 10 ** 9 })
-  expect(await readStates(playout.redis, [stationId])).toEqual([state])
-  await renewState(playout, { stationId, epoch, offset: offset + 10 ** 9 })
-  expect(await readStates(playout.redis, [stationId])).toEqual([{ ...state, offset: offset + 10 ** 9 + 1 }])
+  await publishAboveOffset(playout, { stationId, epoch, offset })
+  await publishAboveOffset(playout, { stationId, epoch: 'other', offset: offset + 10 ** 9 })
+  expect(await readStationStates(playout.redis, [stationId])).toEqual([state])
+  await publishAboveOffset(playout, { stationId, epoch, offset: offset + 10 ** 9 })
+  expect(await readStationStates(playout.redis, [stationId])).toEqual([
+    { ...state, offset: offset + 10 ** 9 + 1 }
+  ])
 })
 
 test('a station that was made private is not public again after Redis has lost changes', async ({
@@ -524,8 +533,8 @@ test('a station that was made private is not public again after Redis has lost c
   const shown = await publishStation(playout, stationId)
   if (!shown) throw new Error('nothing was published')
   await playout.redis.hset(stationKey(stationId), dump)
-  await renewState(playout, shown)
-  const [renewed] = await readStates(playout.redis, [stationId])
+  await publishAboveOffset(playout, shown)
+  const [renewed] = await readStationStates(playout.redis, [stationId])
   expect(renewed?.profile.isPublic).toBe(false)
   expect(renewed?.offset).toBeGreaterThan(shown.offset)
 })
@@ -538,7 +547,7 @@ test('a corrupt live state is rebuilt, and affects no other station', async ({ s
   await playout.redis.hset(stationKey(damaged), 'state', '{bad')
   await setPosition(playout, foreign, ((await positionOf(playout, foreign)) ?? '').replace(/\d+$/, '0'))
   for (const id of [damaged, foreign, other]) await advance(playout, skip(id))
-  const states = await readStates(playout.redis, [damaged, foreign, other])
+  const states = await readStationStates(playout.redis, [damaged, foreign, other])
   const facts = await readSnapshots(sql, [damaged, foreign, other])
   const current = new Map(facts.map(each => [each.stationId, each.current?.shId]))
   for (const state of states) expect(state?.current?.shId).toBe(current.get(state?.stationId ?? 0))
@@ -553,7 +562,7 @@ test('a lost position is written again', async ({ sql, redisUrl }) => {
   await playout.redis.hdel(key, String(stationId))
   await sweep(playout, openStateComparison(playout))
   expect(await playout.redis.hget(key, String(stationId))).toBe(position)
-  expect((await readStates(playout.redis, [stationId]))[0]).toEqual(state)
+  expect((await readStationStates(playout.redis, [stationId]))[0]).toEqual(state)
 })
 
 test('data restored from a backup takes precedence over a newer live state', async ({ sql, redisUrl }) => {
@@ -644,7 +653,7 @@ test('the sweep removes a station that is missing in Postgres, and it is not res
   expect(late.outcome).toBe('deleted')
   expect(await publishStation(playout, deleted)).toBeNull()
   await sweep(playout, openStateComparison(playout))
-  expect(await readStates(playout.redis, [deleted])).toEqual([null])
+  expect(await readStationStates(playout.redis, [deleted])).toEqual([null])
 })
 
 test('the tombstone of a station survives the loss of Redis, and is removed after a week', async ({
@@ -671,9 +680,9 @@ test('a deleted station that was restored from a backup is shown again', async (
   const stationId = await seedStation(sql, { tracks: 0 })
   await publishStation(playout, stationId)
   await settleEpochs(sql)
-  await removeState(playout.redis, stationId)
+  await removeStationState(playout.redis, stationId)
   await sweep(playout, openStateComparison(playout))
-  expect(await readStates(playout.redis, [stationId])).toMatchObject([{ stationId }])
+  expect(await readStationStates(playout.redis, [stationId])).toMatchObject([{ stationId }])
 })
 
 test('a jingle is played but not shown', async ({ sql, redisUrl }) => {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { addMissingPollRows, resetPolls } from '../../src/radio/polls/poll-rows.ts'
-import { readConnected } from '../../src/stores/redis/listener-store.ts'
+import { addMissingPollRows, resetPollsOfStation } from '../../src/radio/polls/poll-rows.ts'
+import { readConnectedIdentities } from '../../src/stores/redis/listener-store.ts'
 import { test as base } from '../support/fixtures.ts'
 import { openPolling } from '../support/polling.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -43,7 +43,7 @@ const test = base.extend('radio', async ({ sql, redisUrl }, { onCleanup }) => {
     counted: () => polling.counts(stationId),
     /** How many listeners are identified. */
     identified: async () => {
-      const connected = await readConnected(polling.services.redis, stationId)
+      const connected = await readConnectedIdentities(polling.services.redis, stationId)
       return [...connected.values()].reduce((sum, { size }) => sum + size, 0)
     },
     stateOf: async (id: number) => {
@@ -264,7 +264,7 @@ test('a response that arrives after the address changed is ignored', async ({ ra
   await radio.poller.startDue(startMs)
   await waitFor(() => pending.length > 0, { deadlineMs: 3_000, what: 'the server to be asked' })
   await radio.setServer(radio.stationId, '', { backend: 'none' })
-  await sql.begin(tx => resetPolls(tx, radio.stationId))
+  await sql.begin(tx => resetPollsOfStation(tx, radio.stationId))
   await radio.poller.startDue(startMs)
   await waitFor(async () => (await radio.state(radio.stationId)).length === 0, {
     deadlineMs: 5_000,

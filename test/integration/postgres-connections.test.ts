@@ -6,11 +6,11 @@ import { createServer } from 'node:tls'
 import postgres from 'postgres'
 import { expect, onTestFinished } from 'vitest'
 
-import { readOnlySession } from '../../src/platform/runtime/store-errors.ts'
-import { checkPostgres } from '../../src/stores/db/connections/check-postgres.ts'
+import { readOnlySessionCode } from '../../src/platform/runtime/store-errors.ts'
+import { assertPostgresUsable } from '../../src/stores/db/connections/check-postgres.ts'
 import {
   findPoolerShortage,
-  findPoolerShortageOfAll
+  findPoolerShortageForAll
 } from '../../src/stores/db/connections/connection-budget.ts'
 import { openSql } from '../../src/stores/db/sql.ts'
 import { createCertificate } from '../support/certificates.ts'
@@ -19,7 +19,7 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { startPgbouncer } from '../support/pgbouncer.ts'
 
 const refusal = async (url: string) =>
-  checkPostgres(url).then(
+  assertPostgresUsable(url).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error))
   )
@@ -94,7 +94,7 @@ test('a session that is read-only, although it must be writable, is refused befo
   const writing = `begin read write; insert into witness values (1); commit -- ${'long'.repeat(500)}`
   const first = pool`select 1`.execute()
   const [refused, other] = await Promise.allSettled([first, pool.unsafe(writing)])
-  expect(refused).toMatchObject({ reason: { code: readOnlySession } })
+  expect(refused).toMatchObject({ reason: { code: readOnlySessionCode } })
   expect(other.status).toBe('rejected')
   expect(await sql`select n from witness`).toEqual([])
   await pool.end({ timeout: 1 })
@@ -190,14 +190,14 @@ test.skipIf(whyWithout('pgbouncer'))(
     expect(await findPoolerShortage(databaseUrl, 'server')).toBeNull()
     using large = await startPgbouncer(databaseUrl, { pool_mode: 'session', default_pool_size: 40 })
     expect(await findPoolerShortage(large.url, 'server')).toBeNull()
-    expect(await findPoolerShortageOfAll(sql, large.url)).toBeNull()
+    expect(await findPoolerShortageForAll(sql, large.url)).toBeNull()
 
     using small = await startPgbouncer(databaseUrl, { pool_mode: 'session', default_pool_size: 13 })
     expect(await findPoolerShortage(small.url, 'server')).toBe(
       'a pooler in front of Postgres gives this process only 13 of 16 connections'
     )
     expect(await findPoolerShortage(small.url, 'workers')).toBeNull()
-    expect(await findPoolerShortageOfAll(sql, small.url)).toMatch(
+    expect(await findPoolerShortageForAll(sql, small.url)).toMatch(
       /^1 server and 1 workers processes use up to 28 connections, and a pooler in front of Postgres gives only \d+$/
     )
 

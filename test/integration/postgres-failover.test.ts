@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { codeOf } from '../../src/platform/runtime/errors.ts'
-import { checkPostgres } from '../../src/stores/db/connections/check-postgres.ts'
+import { errorCodeOf } from '../../src/platform/runtime/errors.ts'
+import { assertPostgresUsable } from '../../src/stores/db/connections/check-postgres.ts'
 import { migrateDatabase } from '../../src/stores/db/migrate.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { createCertificate } from '../support/certificates.ts'
@@ -30,7 +30,7 @@ const sockets = sized({ quick: 20, deep: 500 })
 const changesMs = sized({ quick: 0, deep: 20_000, soak: 300_000 })
 
 const refusal = async (url: string) =>
-  checkPostgres(url).then(
+  assertPostgresUsable(url).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error))
   )
@@ -207,7 +207,7 @@ test('certificates are checked as sslmode says, and faults are named', async () 
       const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`
       return row?.ssl
     } catch (error) {
-      return codeOf(error)
+      return errorCodeOf(error)
     } finally {
       await sql.end({ timeout: 1 })
     }
@@ -248,10 +248,13 @@ test('certificates are checked as sslmode says, and faults are named', async () 
   await writeFile(join(home, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
   await reload(admin)
   await admin`select pg_terminate_backend(${pid})`
-  await waitFor(async () => codeOf(await bound`select 1`.catch(error => error)) === 'CONNECTION_NOT_BOUND', {
-    deadlineMs: 5_000,
-    what: 'the refusal'
-  })
+  await waitFor(
+    async () => errorCodeOf(await bound`select 1`.catch(error => error)) === 'CONNECTION_NOT_BOUND',
+    {
+      deadlineMs: 5_000,
+      what: 'the refusal'
+    }
+  )
   const other = await createCertificate(['DNS:db.example'])
   expect(await refusal(`${url}?sslmode=verify-full&sslrootcert=${other.authority}`)).toMatch(
     /^the certificate of Postgres /

@@ -1,8 +1,8 @@
 import { Queue } from 'bullmq'
 import { expect, onTestFinished } from 'vitest'
 
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
-import { openBlocking } from '../../src/stores/redis/connection.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
+import { openBlockingRedis } from '../../src/stores/redis/connection.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 
@@ -20,7 +20,7 @@ test('servers of 0.2.0, which have a queue for the ends of songs, count the work
   redisUrl,
   redis
 }) => {
-  const connection = openBlocking(await checkRedis(redisUrl))
+  const connection = openBlockingRedis(await resolveRedisPlace(redisUrl))
   onTestFinished(() => connection.disconnect())
   await connection.connect()
   const queue = new Queue('{cuewire}advance', { connection: redis })

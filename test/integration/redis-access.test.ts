@@ -6,8 +6,8 @@ import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { findOrDownloadRedis } from '../../src/stores/embedded/find-redis.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { probeWrites } from '../../src/stores/redis/shard-commands.ts'
 import { test } from '../support/fixtures.ts'
@@ -24,7 +24,7 @@ const password = 'p@ss/word'
 /** Starts a Redis with settings, until the end of the test. */
 async function startNode(settings: RedisSettings = {}) {
   const folder = await openTempFolder()
-  const { command } = await obtainRedis(folder.path)
+  const { command } = await findOrDownloadRedis(folder.path)
   const node = await openRedisNode({
     command,
     parent: folder.path,
@@ -64,7 +64,7 @@ async function createCertificates() {
 }
 
 const faultOf = async (url: string) =>
-  checkRedis(url).then(
+  resolveRedisPlace(url).then(
     () => '',
     (error: unknown) => (error instanceof Error ? error.message : String(error))
   )
@@ -75,10 +75,10 @@ test('a database that does not exist is refused in one line, and one that exists
     'REDIS_URL names database 99, which does not exist (ERR DB index is out of range): name one below the setting "databases" of Redis, by default 16'
   )
   expect(await faultOf(`${url}/radio`)).toContain('REDIS_URL has a database that is not a number')
-  const redis = openRedis(await checkRedis(`${url}/15`), 'test')
+  const redis = openRedis(await resolveRedisPlace(`${url}/15`), 'test')
   onTestFinished(() => redis.disconnect())
   await redis.set('cuewire:test', 1)
-  const other = openRedis(await checkRedis(url), 'test')
+  const other = openRedis(await resolveRedisPlace(url), 'test')
   onTestFinished(() => other.disconnect())
   expect(await other.exists('cuewire:test')).toBe(0)
 })
@@ -134,7 +134,7 @@ test('the check of an idle Redis does not wait for blocked commands, which takes
   const took: number[] = []
   for (let round = 0; round < 5; round++) {
     const startedAtMs = performance.now()
-    await checkRedis(url)
+    await resolveRedisPlace(url)
     took.push(performance.now() - startedAtMs)
   }
   // A busy machine makes some of them slow.
@@ -193,7 +193,7 @@ test(
 
 test('checking whether Redis takes writes stores and replicates nothing', async () => {
   const node = await startNode({ appendonly: 'yes' })
-  const redis = openRedis(await checkRedis(node.url), 'test')
+  const redis = openRedis(await resolveRedisPlace(node.url), 'test')
   onTestFinished(() => redis.disconnect())
   await redis.set('cuewire:test', 1)
   const size = async () => /^aof_current_size:(\d+)/m.exec(await node.client.info('persistence'))?.[1]

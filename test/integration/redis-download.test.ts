@@ -19,7 +19,7 @@ import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
+import { findOrDownloadRedis } from '../../src/stores/embedded/find-redis.ts'
 import { readProcessStart } from '../../src/stores/embedded/process-identity.ts'
 import { makeAptSource, serverPackage, writeAptConfig } from '../support/apt-source.ts'
 import { parentOf, runScript } from '../support/child-process.ts'
@@ -84,7 +84,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
       { name: 'libc6', version: '2.99', files: { 'usr/lib/x86_64-linux-gnu/libc.so.6': 'not to be used' } }
     ])
     await useSources(source)
-    const first = await obtainRedis(data)
+    const first = await findOrDownloadRedis(data)
     const [release = ''] = await readdir(cache)
     const root = join(cache, release)
     expect(first).toEqual({
@@ -102,13 +102,13 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect((await stat(cache)).mode & 0o777).toBe(0o700)
 
     await useSources('deb [trusted=yes] file:/does/not/exist ./')
-    expect(await obtainRedis(data)).toEqual(first)
+    expect(await findOrDownloadRedis(data)).toEqual(first)
     expect(await readdir(cache)).toEqual([release])
   })
 
   test.runIf(isDeep)('concurrent starts download one each, and keep one', async () => {
     await useSources(await redis7())
-    const found = await Promise.all(Array.from({ length: 6 }, async () => obtainRedis(data)))
+    const found = await Promise.all(Array.from({ length: 6 }, async () => findOrDownloadRedis(data)))
     expect(new Set(found.map(({ path }) => path)).size).toBe(1)
     expect(await readdir(cache)).toHaveLength(1)
   })
@@ -117,13 +117,13 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     'a Redis that does not run is downloaded again, and what killed starts left is removed',
     async () => {
       await useSources(await redis7())
-      const { path } = await obtainRedis(data)
+      const { path } = await findOrDownloadRedis(data)
       await truncate(path, 4)
       const [old, recent] = [join(cache, 'download-aaaaaa'), join(cache, 'download-bbbbbb')]
       for (const each of [old, recent]) await mkdir(join(each, 'root'), { recursive: true })
       const longAgo = new Date(Date.now() - 2 * 60 * 60_000)
       await utimes(old, longAgo, longAgo)
-      expect((await obtainRedis(data)).path).toBe(path)
+      expect((await findOrDownloadRedis(data)).path).toBe(path)
       expect((await readdir(cache)).toSorted()).toEqual([
         basename(dirname(dirname(dirname(path)))),
         'download-bbbbbb'
@@ -134,39 +134,44 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
   test.runIf(isDeep)('if Redis is too old, Valkey is used', async () => {
     const packages = [serverPackage('redis-server', '6.0.16'), serverPackage('valkey-server', '8.1.1')]
     await useSources(await makeAptSource(join(folder.path, 'source'), packages))
-    expect(await obtainRedis(data)).toMatchObject({ path: expect.stringMatching(/valkey-server$/), major: 8 })
+    expect(await findOrDownloadRedis(data)).toMatchObject({
+      path: expect.stringMatching(/valkey-server$/),
+      major: 8
+    })
   })
 
   test.runIf(isDeep)('an old Redis of the system is ignored', async () => {
     const old = join(folder.path, 'bin/redis-server')
     await writeFile(old, '#!/bin/sh\necho Redis server v=6.0.16\n', { mode: 0o755 })
     await useSources(await redis7())
-    expect((await obtainRedis(data)).path.startsWith(cache)).toBe(true)
+    expect((await findOrDownloadRedis(data)).path.startsWith(cache)).toBe(true)
     await rm(cache, { recursive: true })
     await useSources()
-    await expect(obtainRedis(data)).rejects.toThrow(`${old} is version 6, and none could be downloaded (`)
+    await expect(findOrDownloadRedis(data)).rejects.toThrow(
+      `${old} is version 6, and none could be downloaded (`
+    )
   })
 
   test.runIf(isDeep)('without a cache folder it is downloaded beside the data', async () => {
     await useSources(await redis7())
     vi.stubEnv('HOME', join(folder.path, 'data/redis/not-a-folder'))
     await writeFile(join(data, 'not-a-folder'), '')
-    const { path } = await obtainRedis(data)
+    const { path } = await findOrDownloadRedis(data)
     expect(path.startsWith(join(data, 'program'))).toBe(true)
-    expect((await obtainRedis(data)).path).toBe(path)
+    expect((await findOrDownloadRedis(data)).path).toBe(path)
   })
 
   test.runIf(isDeep && isRoot)('a program that another user could change is not run', async () => {
     await useSources(await redis7())
-    const { path } = await obtainRedis(data)
+    const { path } = await findOrDownloadRedis(data)
     await chown(cache, nobody, nobody)
-    expect((await obtainRedis(data)).path.startsWith(join(data, 'program'))).toBe(true)
+    expect((await findOrDownloadRedis(data)).path.startsWith(join(data, 'program'))).toBe(true)
     expect(await stat(path)).toBeDefined()
   })
 
   test('a failed download is explained in one line', async () => {
     await useSources('deb [trusted=yes] file:/does/not/exist ./')
-    const error = await failureOf(obtainRedis(data))
+    const error = await failureOf(findOrDownloadRedis(data))
     expect(error).toBeInstanceOf(OperatorError)
     expect(String(error)).toMatch(
       /^Error: there is no redis-server, and none could be downloaded \(.*\/does\/not\/exist.*\): install Redis or Valkey 7 or later \(sudo apt-get install redis-server\), or set REDIS_URL$/
@@ -174,7 +179,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect(await readdir(cache)).toEqual([])
 
     await rm(join(folder.path, 'bin/apt-get'))
-    await expect(obtainRedis(data)).rejects.toThrow(
+    await expect(findOrDownloadRedis(data)).rejects.toThrow(
       /^there is no redis-server: install Redis or Valkey 7 or later.*, or set REDIS_URL$/
     )
   })
@@ -185,7 +190,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     const bytes = await readFile(deb)
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
     await writeFile(deb, bytes)
-    await expect(obtainRedis(data)).rejects.toThrow('none could be downloaded (apt-get download: ')
+    await expect(findOrDownloadRedis(data)).rejects.toThrow('none could be downloaded (apt-get download: ')
     expect(await readdir(cache)).toEqual([])
   })
 
@@ -193,7 +198,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     await using silent = await startSilentServer()
     await useSources(`deb [trusted=yes] http://127.0.0.1:${silent.port} ./`)
     const abort = new AbortController()
-    const finding = failureOf(obtainRedis(data, abort.signal))
+    const finding = failureOf(findOrDownloadRedis(data, abort.signal))
     await waitFor(() => silent.open() > 0, { deadlineMs: 10_000, what: 'apt-get' })
     abort.abort()
     expect(await finding).toMatchObject({ name: 'AbortError' })

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { expect, onTestFinished } from 'vitest'
 
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { stationKey } from '../../src/stores/redis/keys.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { openCrowd } from '../support/live-crowd.ts'
@@ -36,13 +36,13 @@ interface Stores {
 async function openScenario({ databaseUrl, redisUrl }: Stores, stationId: number, shortName: string) {
   const folder = await openTempFolder()
   const program = await startProgram(databaseUrl, redisUrl, folder.path)
-  const redis = openRedis(await checkRedis(redisUrl), 'test')
+  const redis = openRedis(await resolveRedisPlace(redisUrl), 'test')
   redis.on('error', () => {})
   const readiness = async () => {
     const { status, body } = await program.ask('GET', '/api/health/ready', { key: '' })
     return `${status} ${body.status} ${body.live_state}`
   }
-  const readState = async () => (await readStates(redis, [stationId]))[0]
+  const readState = async () => (await readStationStates(redis, [stationId]))[0]
   await waitFor(async () => (await readState())?.current, { deadlineMs: 20_000, what: 'a song' })
   await waitFor(async () => (await readiness()) === '200 ready current', {
     deadlineMs: 10_000,
@@ -204,7 +204,7 @@ test.runIf(isDeep)(
   async ({ databaseUrl, sql }) => {
     await using cluster = await startRedisCluster({ hasReplica: true })
     const [first] = cluster.nodes
-    const client = openRedis(await checkRedis(cluster.url), 'test')
+    const client = openRedis(await resolveRedisPlace(cluster.url), 'test')
     onTestFinished(() => client.disconnect())
     expect(client).toBeInstanceOf(Cluster)
     const stations = await seedNamed(sql, 12)

@@ -5,7 +5,7 @@ import { changeStation } from '../../src/engine/change-station.ts'
 import {
   expireRequests,
   removeRequestAddresses,
-  type NewRequest,
+  type NewSongRequest,
   submitRequest
 } from '../../src/engine/queue/requests.ts'
 import { ApiError } from '../../src/platform/runtime/errors.ts'
@@ -282,7 +282,7 @@ describe('a request', () => {
     const atMs = Date.now()
     for (const [index, chance] of [0, 0.25, 0.999999999999].entries()) {
       const media = { id: song(station, index).id }
-      const request: NewRequest = { media, address: 'x', atMs, chance }
+      const request: NewSongRequest = { media, address: 'x', atMs, chance }
       await changeStation(playout, station.id, change => submitRequest(change, request))
     }
     const dues = (await stored(sql, station)).map(({ due }) => due - atMs)
@@ -601,7 +601,7 @@ describe('concurrent requests', () => {
     const atMs = Date.now()
     const attempts = await Promise.allSettled(
       station.media.map(({ id }) => {
-        const request: NewRequest = { media: { id }, address: 'x', atMs, chance: 0 }
+        const request: NewSongRequest = { media: { id }, address: 'x', atMs, chance: 0 }
         return changeStation(playout, station.id, change => submitRequest(change, request))
       })
     )

@@ -2,13 +2,13 @@ import { expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/engine/station-removal.ts'
-import { insertArtwork } from '../../src/stores/db/library/media-rows.ts'
-import { removeOldBroadcasts, removeOldPlays, removeUnusedArtwork } from '../../src/stores/db/retention.ts'
+import { storeCovers } from '../../src/stores/db/library/media-rows.ts'
+import { removeOldBroadcasts, removeOldPlays, removeUnusedCovers } from '../../src/stores/db/retention.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
 import { readDueHooks } from '../../src/webhooks/deliveries/leases.ts'
 import { openOutbox } from '../../src/webhooks/outbox.ts'
-import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
+import { filterHookTriggers } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
 import { openSilentFaults } from '../support/playout.ts'
@@ -96,14 +96,14 @@ test('broadcasts are kept as long as plays', async ({ sql }) => {
 test('a cover is deleted with its last song, unless an import is about to use it', async ({ sql }) => {
   const id = await addStation(sql, 'covers', Date.now(), [])
   const cover = (hash: string) => ({ hash, contentType: 'image/png', bytes: Buffer.from(hash) })
-  await sql.begin(tx => insertArtwork(tx, ['used', 'unused', 'wanted'].map(cover)))
+  await sql.begin(tx => storeCovers(tx, ['used', 'unused', 'wanted'].map(cover)))
   await sql`update media set artwork_hash = 'used' where id = (select min(id) from media where station_id = ${id})`
   await sql.begin(async tx => {
-    await insertArtwork(tx, [cover('wanted')])
-    expect(await removeUnusedArtwork(sql)).toBe(1)
+    await storeCovers(tx, [cover('wanted')])
+    expect(await removeUnusedCovers(sql)).toBe(1)
     await tx`update media set artwork_hash = 'wanted' where id = (select max(id) from media where station_id = ${id})`
   })
-  expect(await removeUnusedArtwork(sql)).toBe(0)
+  expect(await removeUnusedCovers(sql)).toBe(0)
   expect(await sql`select hash from artwork order by hash`).toEqual([{ hash: 'used' }, { hash: 'wanted' }])
 })
 
@@ -113,7 +113,7 @@ test('deliveries of a deleted web hook are removed afterwards, and no others', a
   const kept = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
   for (const shId of [1, 2])
     await sql.begin(tx =>
-      openOutbox(triggersFor).writeEvent(tx, stateOf(stationId, shId), {
+      openOutbox(filterHookTriggers).writeEvent(tx, stateOf(stationId, shId), {
         fact: `song:${shId}`,
         happenedAtMs: Date.now(),
         triggers: ['song_changed']

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
-import { findCachedLibrary } from '../../src/engine/queue/libraries.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
-import { seededRandom } from '../../src/model/autodj/random.ts'
+import { findCachedLibrary } from '../../src/engine/queue/library-cache.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
+import { createSeededRandom } from '../../src/model/autodj/random.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { judgeRotation } from '../chaos/judge-rotation.ts'
 import { test } from '../support/fixtures.ts'
@@ -11,7 +11,7 @@ import { openPlayout } from '../support/playout.ts'
 import { seedStations } from '../support/stations.ts'
 
 /** Ends plays of a station, each by the next one of the processes. */
-async function play(processes: readonly PlayoutServices[], stationId: number, count: number): Promise<void> {
+async function play(processes: readonly EngineServices[], stationId: number, count: number): Promise<void> {
   for (let number = 0; number < count; number++) {
     const services = processes[number % processes.length]
     if (!services) throw new Error('there is no process')
@@ -67,7 +67,7 @@ test('no song is more than a pass ahead while songs are removed and added all th
   if (!station) throw new Error('no station was made')
   const { id: stationId, playlistId } = station
   const songs = await sql<{ id: number }[]>`select id from media where station_id = ${stationId} order by id`
-  const random = seededRandom(1, 1)
+  const random = createSeededRandom(1, 1)
   await advance(services, { stationId, endedShId: 0, cause: 'wake' })
   for (let number = 0; number < 80; number++) {
     // Four songs stay.

@@ -47,8 +47,8 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
     'tx.unsafe<{ place: number; row: StagedRo',
     'tx.unsafe<{ place: number; start: Uint8A'
   ],
-  'src/commands/backup/station-file.ts': ['tx.unsafe<FileToBackUp[]>(fillIn(query, '],
-  'src/engine/station-rotation.ts': ['others'],
+  'src/commands/backup/export-station.ts': ['tx.unsafe<FileToBackUp[]>(fillIn(query, '],
+  'src/engine/station-round-robin.ts': ['others'],
   'src/stores/db/library/media-rows.ts': ['tx.unsafe(cueColumnNames.map(column => `'],
   'src/stores/db/library/playlist-folders.ts': ['songs'],
   'src/upkeep/archives/forget-credentials.ts': ["tx.unsafe<Omit<RecordWithCredentials, 't"],

@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import { simulateSchedule } from '../../src/api/playlists/simulate-schedule.ts'
 import { runSimulationTask } from '../../src/api/playlists/simulation-task.ts'
 import { simulateCommand } from '../../src/commands/simulate/command.ts'
-import { parseDay } from '../../src/model/autodj/zone.ts'
+import { parseDayNumber } from '../../src/model/autodj/time-zone.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
@@ -50,7 +50,7 @@ const reportSchema = v.pipe(
 const request = (stationId: number) => ({
   stationId,
   nowMs: Date.UTC(2026, 2, 20),
-  fromDay: parseDay('2026-03-29'),
+  fromDay: parseDayNumber('2026-03-29'),
   days: 1,
   unsaved: []
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
 import { loadSecretsKey } from '../../src/stores/secrets/secrets-key.ts'
-import { stageKey } from '../../src/upkeep/archives/keep-secrets-key.ts'
+import { stageSecretsKey } from '../../src/upkeep/archives/keep-secrets-key.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 const digits = '0123456789abcdef'.repeat(4)
@@ -49,12 +49,12 @@ test('a key that another one replaces is kept, also if one was kept before', asy
   const folder = await scratchFolder()
   const keys = ['aa', 'bb', 'cc'].map(digitPair => digitPair.repeat(32))
   for (const key of keys) {
-    await using staged = await stageKey(key, { DATA_DIR: folder })
+    await using staged = await stageSecretsKey(key, { DATA_DIR: folder })
     await staged.install()
   }
   {
     // A restore that fails.
-    await using _ = await stageKey(digits, { DATA_DIR: folder })
+    await using _ = await stageSecretsKey(digits, { DATA_DIR: folder })
   }
   const names = await readdir(folder)
   const texts = await Promise.all(names.map(async name => [name, await readFile(join(folder, name), 'utf8')]))

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { argon2id, argon2Verify } from 'hash-wasm'
 import { describe, expect, test } from 'vitest'
 
-import { matchesKey, parsePublicKeys } from '../../src/api/admin/ssh-public-keys.ts'
+import { matchesSshPublicKey, parseSshPublicKeys } from '../../src/api/admin/ssh-public-keys.ts'
 import { hashPassword, verifyPassword } from '../../src/api/auth/passwords.ts'
 import { sshKeys } from '../support/ssh-keys.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -33,10 +33,10 @@ describe.skipIf(!hasKeygen)('the local ssh-keygen', () => {
       timeout
     })
     const text = await readFile(`${file}.pub`, 'utf8')
-    const { keys, problems } = parsePublicKeys(text)
+    const { keys, problems } = parseSshPublicKeys(text)
     expect(problems).toEqual([])
     expect(keys.map(key => key.type)).toEqual([type])
-    expect(matchesKey(keys, text)).toBe(true)
+    expect(matchesSshPublicKey(keys, text)).toBe(true)
   })
 
   test.for(Object.values(sshKeys))('accepts the key of the unit tests: %s', async key => {

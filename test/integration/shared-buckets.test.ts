@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 
-import { openSharedBuckets } from '../../src/api/core/shared-buckets.ts'
+import { openSharedTokenBuckets } from '../../src/api/core/shared-buckets.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { test } from '../support/fixtures.ts'
 
@@ -15,7 +15,7 @@ test('two processes share a bucket, and each keeps counting while Redis is unava
   redis
 }) => {
   const deps = connect(redisUrl)
-  const [one, other] = [openSharedBuckets('test', 1 / 20, 4), openSharedBuckets('test', 1 / 20, 4)]
+  const [one, other] = [openSharedTokenBuckets('test', 1 / 20, 4), openSharedTokenBuckets('test', 1 / 20, 4)]
   for (const process of [one, other, one]) expect(await process.take(deps, 'anna')).toBe(0)
   expect(await other.peek(deps, 'anna')).toBe(0)
   expect(await other.take(deps, 'anna')).toBe(0)

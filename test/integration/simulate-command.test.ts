@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import { simulateCommand } from '../../src/commands/simulate/command.ts'
 import { advance } from '../../src/engine/advance.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { writeServices } from '../../src/stores/embedded/data-dir.ts'
+import { writeRunningServices } from '../../src/stores/embedded/data-dir.ts'
 import { processRunner, commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -161,7 +161,7 @@ test('without DATABASE_URL the database of the Cuewire running in DATA_DIR is us
     stdout: '',
     stderr: 'Cuewire is not running here: run npm start, or set DATABASE_URL to its database\n'
   })
-  await writeServices(folder, { databaseUrl, redisUrl: 'redis://127.0.0.1:1' })
+  await writeRunningServices(folder, { databaseUrl, redisUrl: 'redis://127.0.0.1:1' })
   expect(await run(env, ...args)).toMatchObject({
     stdout: expect.stringContaining('Station 1, UTC'),
     stderr: ''

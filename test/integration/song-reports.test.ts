@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { songId } from '../../src/model/songs/song.ts'
+import { computeSongId } from '../../src/model/songs/song.ts'
 import { removeOldPlayReasons, removeOldQueueRows } from '../../src/stores/db/retention.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { test } from '../support/fixtures.ts'
@@ -30,7 +30,7 @@ async function recordPlays(sql: Sql, rows: readonly Row[], timezone = 'UTC'): Pr
       listeners: [start, gained, lost] = [0, 0, 0]
     }) => ({
       station_id: id,
-      song_id: songId(title),
+      song_id: computeSongId(title),
       title,
       artist: 'Artist',
       playlist,

@@ -7,14 +7,14 @@ import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
-import { checkMediaDir } from '../../src/commands/demo/demo.ts'
+import { assertMediaDir } from '../../src/commands/demo/demo.ts'
 import { type Config, parseConfig } from '../../src/config.ts'
 import { assertPortIsFree, findFreePort } from '../../src/platform/process/ports.ts'
 import { OperatorError } from '../../src/platform/runtime/operator-error.ts'
-import { checkPostgres } from '../../src/stores/db/connections/check-postgres.ts'
+import { assertPostgresUsable } from '../../src/stores/db/connections/check-postgres.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { findRunningServices, lockDataDir, type StoreUrls } from '../../src/stores/embedded/data-dir.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
 import { connectLive, isDisconnect } from '../support/live-client.ts'
 import { readHistory } from '../support/stations.ts'
 import { openStoreFolder, type TempFolder } from '../support/temp-folder.ts'
@@ -114,7 +114,7 @@ describe('a start fails with one line', longTimeout, () => {
     expect(message).toContain('Redis does not answer at REDIS_URL (WRONGPASS')
   })
   test('with a MEDIA_DIR that does not exist', async () => {
-    const check = async (config: Config) => checkMediaDir(config.MEDIA_DIR ?? '')
+    const check = async (config: Config) => assertMediaDir(config.MEDIA_DIR ?? '')
     expect(await messageOf({ MEDIA_DIR: '/not/there' }, check)).toBe(
       'MEDIA_DIR /not/there is not a readable folder (ENOENT): correct or unset it'
     )
@@ -236,9 +236,9 @@ async function isThere(path: string, beginning: string): Promise<boolean> {
 }
 
 const lockFolder = async (config: Config) => lockDataDir(config.DATA_DIR)
-const askRedis = async (config: Config) => checkRedis(config.REDIS_URL ?? '')
+const askRedis = async (config: Config) => resolveRedisPlace(config.REDIS_URL ?? '')
 
-const askPostgres = async (config: Config) => checkPostgres(config.DATABASE_URL ?? '')
+const askPostgres = async (config: Config) => assertPostgresUsable(config.DATABASE_URL ?? '')
 
 const withWrongPassword = (url: string) => url.replace(/:[0-9a-f]+@/, ':wrong@')
 

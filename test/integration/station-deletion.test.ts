@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect } from 'vitest'
 
 import { shardOf } from '../../src/stores/redis/keys.ts'
-import { readPositions } from '../../src/stores/redis/station-store.ts'
+import { readShardPositions } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -99,7 +99,7 @@ test('workers finish a deletion after the server was killed', async ({
     },
     { deadlineMs: 5_000, what: 'the commit to end' }
   )
-  const position = async () => (await readPositions(redis, shardOf(id))).get(id)
+  const position = async () => (await readShardPositions(redis, shardOf(id))).get(id)
   expect(await position()).not.toBe('')
   expect(await statusAt(second, id)).toBe(200)
   const workers = startWorkers(databaseUrl, redisUrl)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { runBackupCommand } from '../../src/commands/backup/commands.ts'
+import { dispatchBackupCommand } from '../../src/commands/backup/commands.ts'
 import { columnNamesOf, stationTables } from '../../src/commands/backup/station-tables.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { commandRunner } from '../support/command.ts'
@@ -17,7 +17,7 @@ import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const run = commandRunner('src/commands/backup/main.ts', call =>
-  runBackupCommand(call, AbortSignal.timeout(120_000))
+  dispatchBackupCommand(call, AbortSignal.timeout(120_000))
 )
 
 const png = Buffer.from(

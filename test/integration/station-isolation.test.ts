@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
-import { raiseRevisions } from '../../src/engine/all-stations.ts'
+import { raiseOutdatedRevisions } from '../../src/engine/all-stations.ts'
 import { openStateComparison } from '../../src/engine/compare-states.ts'
-import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
+import { recordListenerReport } from '../../src/engine/listeners/count-listeners.ts'
 import { flushCounts } from '../../src/engine/listeners/flush-counts.ts'
 import { flushSessions } from '../../src/engine/listeners/flush-sessions.ts'
 import { sendInterrupts } from '../../src/engine/playouts/interrupts.ts'
@@ -16,12 +16,12 @@ import { refillQueues } from '../../src/engine/queue/refill-queues.ts'
 import { expireRequests } from '../../src/engine/queue/requests.ts'
 import { publishStation } from '../../src/engine/repair-states.ts'
 import { updateStationAlerts } from '../../src/engine/station-alerts.ts'
-import { openStationRotation } from '../../src/engine/station-rotation.ts'
+import { openStationRoundRobin } from '../../src/engine/station-round-robin.ts'
 import { writeStatusEvents } from '../../src/engine/status-events.ts'
 import { sweep } from '../../src/engine/sweep.ts'
-import { noteUnknownZones } from '../../src/engine/unknown-zones.ts'
+import { recordUnknownZones } from '../../src/engine/unknown-zones.ts'
 import type { StationTask } from '../../src/platform/isolation/station-faults.ts'
-import { noCountries } from '../../src/radio/countries.ts'
+import { noCountryFinder } from '../../src/radio/countries.ts'
 import { openHlsLog } from '../../src/radio/hls/hls-log.ts'
 import { openListenerDescriber } from '../../src/radio/listener-details.ts'
 import { readSnapshots } from '../../src/stores/db/snapshots.ts'
@@ -34,7 +34,7 @@ import {
   stationKey,
   unflushedKey
 } from '../../src/stores/redis/keys.ts'
-import { readStates } from '../../src/stores/redis/station-store.ts'
+import { readStationStates } from '../../src/stores/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook } from '../support/hooks.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -163,7 +163,7 @@ describe('a station whose rules throw does not stop the sweep of the others', ()
     await using stage = await openStage(sql, redisUrl)
     await stage.redis.set(stationKey(stage.poisoned), 'a text where a hash should be')
     await sweepOnce(stage)
-    const states = await readStates(stage.redis, stage.others)
+    const states = await readStationStates(stage.redis, stage.others)
     expect(states.map(state => state?.stationId)).toEqual(stage.others)
     expect(failing(stage, 'publish')).toEqual([stage.poisoned])
     await stage.redis.del(stationKey(stage.poisoned))
@@ -179,7 +179,7 @@ describe('a station whose rules throw does not stop the sweep of the others', ()
       await tx`update stations set revision = 9223372036854775807 where id = ${stage.poisoned}`
     })
     const raised: number[] = []
-    await raiseRevisions(stage.playout, 3, async ids => void raised.push(...ids))
+    await raiseOutdatedRevisions(stage.playout, 3, async ids => void raised.push(...ids))
     expect(raised.toSorted((a, b) => a - b)).toEqual(stage.others)
     expect(failing(stage, 'revision')).toEqual([stage.poisoned])
   })
@@ -203,7 +203,7 @@ const loops: readonly Loop[] = [
     name: 'refills of queues',
     task: 'refill',
     prepare: ({ sql }) => sql`update stations set filled_version = -1`,
-    run: ({ playout }) => refillQueues(playout, openStationRotation()),
+    run: ({ playout }) => refillQueues(playout, openStationRoundRobin()),
     isDone: ({ sql }, id) =>
       isTrue(sql<{ is: boolean }[]>`select count(*) > 0 as is from queue where station_id = ${id}`)
   },
@@ -268,7 +268,12 @@ const loops: readonly Loop[] = [
     prepare: async ({ playout, redis, poisoned, others }) => {
       for (const id of [poisoned, ...others]) {
         await publishStation(playout, id)
-        await recordCounts(playout, id, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
+        await recordListenerReport(playout, id, {
+          totals: { total: 7, unique: 5 },
+          mounts: [],
+          remotes: [],
+          hls: []
+        })
       }
       const text = (await redis.hget(countingKey(poisoned), 'counting')) ?? ''
       await redis.hset(countingKey(poisoned), 'counting', text.replace('"total":7', '"total":70000000000'))
@@ -284,7 +289,12 @@ const loops: readonly Loop[] = [
     prepare: async ({ playout, redis, poisoned, others }) => {
       for (const id of [poisoned, ...others]) {
         await publishStation(playout, id)
-        await recordCounts(playout, id, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
+        await recordListenerReport(playout, id, {
+          totals: { total: 7, unique: 5 },
+          mounts: [],
+          remotes: [],
+          hls: []
+        })
       }
       await redis.hset(countingKey(poisoned), 'counting', '{')
       await redis.zadd(unflushedKey(shardOf(poisoned)), '1', String(poisoned))
@@ -335,7 +345,7 @@ const loops: readonly Loop[] = [
     run: async ({ playout, sql }) => {
       const path = join(await scratchFolder(), 'access.log')
       await writeFile(path, '')
-      const describeListener = openListenerDescriber(noCountries)
+      const describeListener = openListenerDescriber(noCountryFinder)
       const log = openHlsLog(playout, { path, segmentMs: 4_000, describeListener })
       await log.update(0)
       const names = await sql<{ name: string }[]>`select short_name as name from stations order by id`
@@ -414,7 +424,7 @@ test('a station in an unknown time zone plays in UTC, with an alert until it is 
   await sql`update stations set timezone = 'Mars/Olympus_Mons' where id = ${poisoned}`
   const { outcome } = await advance(playout, { stationId: poisoned, endedShId: 0, cause: 'wake' })
   expect(outcome).toBe('advanced')
-  await noteUnknownZones(playout)
+  await recordUnknownZones(playout)
   expect(failing(stage, 'time_zone')).toEqual([poisoned])
   await updateStationAlerts(sql, [
     { stationId: poisoned, task: 'time_zone', reason: 'unknown time zone "Mars/Olympus_Mons"' }
@@ -434,6 +444,6 @@ test('a station in an unknown time zone plays in UTC, with an alert until it is 
   await updateStationAlerts(sql, [])
   expect(await alerts()).toMatchObject([{ type: 'success' }])
   await sql`update stations set timezone = 'Europe/Berlin' where id = ${poisoned}`
-  await noteUnknownZones(playout)
+  await recordUnknownZones(playout)
   expect(failing(stage, 'time_zone')).toEqual([])
 })

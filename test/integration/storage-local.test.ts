@@ -9,9 +9,9 @@ import { expect, test } from 'vitest'
 import { describeCopyError } from '../../src/commands/import/take-in.ts'
 import { FileExistsError } from '../../src/library/storage/file-store.ts'
 import { openLocalFiles } from '../../src/library/storage/local-files.ts'
-import { checkLocal, measureLocal } from '../../src/library/storage/local.ts'
-import { toCallerError } from '../../src/library/uploads/media-store.ts'
-import { resolveInside } from '../../src/platform/runtime/contained-files.ts'
+import { assertLocalFolder, measureLocalFolder } from '../../src/library/storage/local.ts'
+import { toFileApiError } from '../../src/library/uploads/media-store.ts'
+import { resolveInsideRoots } from '../../src/platform/runtime/contained-files.ts'
 import { startChurn } from '../support/churn.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'
@@ -31,7 +31,7 @@ test('the sizes of all regular files below a folder are summed up', async () => 
   await Promise.all(
     Array.from({ length: 100 }, async (_, at) => writeFile(join(folder.path, 'a', `${at}`), Buffer.alloc(at)))
   )
-  const usage = await measureLocal(folder.path, signal)
+  const usage = await measureLocalFolder(folder.path, signal)
   expect(usage.usedBytes).toBe(5n * 1024n ** 3n + 1_021n + 4_950n)
   expect(usage).toMatchObject({ files: 104, skipped: 0 })
   expect(usage.freeBytes).toBeGreaterThan(0n)
@@ -42,7 +42,7 @@ test('names that are not UTF-8 are measured', async () => {
   const latin = Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from([0x42, 0xf6])])
   await mkdir(latin)
   await writeFile(Buffer.concat([latin, Buffer.from([0x2f, 0xe4])]), 'seven b')
-  expect(await measureLocal(folder.path, signal)).toMatchObject({ usedBytes: 7n, files: 1, skipped: 0 })
+  expect(await measureLocalFolder(folder.path, signal)).toMatchObject({ usedBytes: 7n, files: 1, skipped: 0 })
 })
 
 test('links and pipes in a folder are not counted, a link to the folder is followed', async () => {
@@ -57,25 +57,25 @@ test('links and pipes in a folder are not counted, a link to the folder is follo
   await symlink('.', join(files, 'round-and-round'))
   await promisify(execFile)('mkfifo', [join(files, 'pipe')])
   await symlink(files, way)
-  expect(await measureLocal(way, signal)).toMatchObject({ usedBytes: 5n, files: 1, skipped: 0 })
+  expect(await measureLocalFolder(way, signal)).toMatchObject({ usedBytes: 5n, files: 1, skipped: 0 })
 })
 
 test('a missing folder is empty and has free space', async () => {
   await using folder = await openTempFolder()
   const missing = join(folder.path, 'not', 'yet')
-  const usage = await measureLocal(missing, signal)
+  const usage = await measureLocalFolder(missing, signal)
   expect(usage).toMatchObject({ usedBytes: 0n, files: 0, skipped: 0 })
   expect(usage.freeBytes).toBeGreaterThan(0n)
-  await expect(checkLocal(missing, signal)).rejects.toMatchObject({ reason: 'no_folder' })
+  await expect(assertLocalFolder(missing, signal)).rejects.toMatchObject({ reason: 'no_folder' })
 })
 
 test('a file is not a folder', async () => {
   await using folder = await openTempFolder()
   const file = join(folder.path, 'file')
   await writeFile(file, '')
-  await expect(checkLocal(file, signal)).rejects.toMatchObject({ reason: 'not_a_folder' })
-  await expect(measureLocal(file, signal)).rejects.toMatchObject({ reason: 'not_a_folder' })
-  await expect(checkLocal(folder.path, signal)).resolves.toBeUndefined()
+  await expect(assertLocalFolder(file, signal)).rejects.toMatchObject({ reason: 'not_a_folder' })
+  await expect(measureLocalFolder(file, signal)).rejects.toMatchObject({ reason: 'not_a_folder' })
+  await expect(assertLocalFolder(folder.path, signal)).resolves.toBeUndefined()
 })
 
 test('an unreadable folder is skipped, unless it is the location itself', async () => {
@@ -89,11 +89,15 @@ test('an unreadable folder is skipped, unless it is the location itself', async 
   await chmod(closed, 0)
   await chmod(namesOnly, 0o644)
   await asOrdinaryUser(async () => {
-    expect(await measureLocal(folder.path, signal)).toMatchObject({ usedBytes: 10n, files: 1, skipped: 1 })
-    await expect(measureLocal(closed, signal)).rejects.toMatchObject({ reason: 'denied' })
-    await expect(checkLocal(closed, signal)).rejects.toMatchObject({ reason: 'denied' })
-    await expect(checkLocal(namesOnly, signal)).rejects.toMatchObject({ reason: 'denied' })
-    expect(await resolveInside(join(closed, 'x'), [folder.path])).toBeNull()
+    expect(await measureLocalFolder(folder.path, signal)).toMatchObject({
+      usedBytes: 10n,
+      files: 1,
+      skipped: 1
+    })
+    await expect(measureLocalFolder(closed, signal)).rejects.toMatchObject({ reason: 'denied' })
+    await expect(assertLocalFolder(closed, signal)).rejects.toMatchObject({ reason: 'denied' })
+    await expect(assertLocalFolder(namesOnly, signal)).rejects.toMatchObject({ reason: 'denied' })
+    expect(await resolveInsideRoots(join(closed, 'x'), [folder.path])).toBeNull()
   })
   await Promise.all([chmod(closed, 0o700), chmod(namesOnly, 0o700)])
 })
@@ -103,7 +107,7 @@ test('a folder that is created meanwhile does not lead out of its roots', async 
   for (let round = 0; round < sized({ quick: 300, deep: 3_000 }); round++) {
     const path = join(folder.path, `${round}`)
     const files = Array.from({ length: 8 }, (_, index) => join(path, `${index}.mp3`))
-    const resolving = Promise.all(files.map(file => resolveInside(file, [folder.path])))
+    const resolving = Promise.all(files.map(file => resolveInsideRoots(file, [folder.path])))
     for (let turn = 0; turn < round % 8; turn++) await nextTurn()
     await mkdir(path)
     expect(await resolving).toEqual(files)
@@ -116,7 +120,7 @@ test('files that vanish are not counted', async () => {
   await using _ = startChurn(join(folder.path, 'inner'))
   const counted = new Set<number>()
   for (let round = 0; round < sized({ quick: 100, deep: 300 }); round++) {
-    const { usedBytes, files, skipped } = await measureLocal(folder.path, signal)
+    const { usedBytes, files, skipped } = await measureLocalFolder(folder.path, signal)
     expect(skipped).toBe(0)
     expect(usedBytes).toBeGreaterThanOrEqual(7n)
     expect(usedBytes).toBeLessThanOrEqual(47n)
@@ -128,10 +132,10 @@ test('files that vanish are not counted', async () => {
 
 test('a measurement ends on timeout and at shutdown', async () => {
   const tooLate = AbortSignal.abort(new DOMException('late', 'TimeoutError'))
-  await expect(measureLocal('/', tooLate)).rejects.toMatchObject({ reason: 'timed_out' })
-  await expect(checkLocal('/', tooLate)).rejects.toMatchObject({ reason: 'timed_out' })
+  await expect(measureLocalFolder('/', tooLate)).rejects.toMatchObject({ reason: 'timed_out' })
+  await expect(assertLocalFolder('/', tooLate)).rejects.toMatchObject({ reason: 'timed_out' })
   const stop = new AbortController()
-  const measuring = measureLocal('/', stop.signal)
+  const measuring = measureLocalFolder('/', stop.signal)
   stop.abort(new Error('shutdown'))
   await expect(measuring).rejects.toThrow('shutdown')
 })
@@ -146,7 +150,7 @@ test('links that lead out of the allowed folders are refused', async () => {
   await symlink(path('allowed/circle'), path('allowed/circle'))
   await symlink('music', path('allowed/in'))
   const isInside = async (name: string) =>
-    (await resolveInside(path(name), ['/nowhere', path('root')])) !== null
+    (await resolveInsideRoots(path(name), ['/nowhere', path('root')])) !== null
 
   for (const name of ['root', 'root/music', 'root/new/deep', 'root/in', 'root/in/new', 'root/..music']) {
     expect([name, await isInside(name)]).toEqual([name, true])
@@ -186,7 +190,7 @@ test('a name that the file system cannot store is no path that leads out of the 
   await writeFile(source, 'x')
   const error = await files.put(source, path, 'token').catch((thrown: unknown) => thrown)
   expect(describeCopyError(error)).toBe('its name is too long for the media storage')
-  expect(toCallerError(error)).toMatchObject({ message: 'path is too long for the media storage.' })
+  expect(toFileApiError(error)).toMatchObject({ message: 'path is too long for the media storage.' })
   await writeFile(join(folder.path, 'file'), '')
   await expect(files.put(source, 'file/x', 'token')).rejects.toThrow(FileExistsError)
 })

@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { S3Settings } from '../../src/library/storage/location.ts'
-import { checkS3, measureS3 } from '../../src/library/storage/s3.ts'
-import { runHere, runStorageTask } from '../../src/library/storage/tasks.ts'
+import { assertS3Access, measureS3 } from '../../src/library/storage/s3.ts'
+import { runStorageTaskHere, runStorageTask } from '../../src/library/storage/storage-task.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { startS3, type S3Server } from '../support/s3.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -55,8 +55,8 @@ test('all pages of a listing are measured', async () => {
 
 test('a location is measured and checked by its adapter', async () => {
   const location = { adapter: 's3', path: 'music', ...server.settings } as const
-  expect(await runHere({ work: 'measure', location }, signal)).toMatchObject({ usedBytes: 1_021n })
-  await expect(runHere({ work: 'check', location }, signal)).resolves.toBeNull()
+  expect(await runStorageTaskHere({ work: 'measure', location }, signal)).toMatchObject({ usedBytes: 1_021n })
+  await expect(runStorageTaskHere({ work: 'check', location }, signal)).resolves.toBeNull()
 })
 
 describe('a fault has one reason and contains no secret:', () => {
@@ -70,7 +70,10 @@ describe('a fault has one reason and contains no secret:', () => {
     ['a key with a line break', { credentialKey: 'a\nb', credentialSecret: secret }, 'unusable']
   ])('%s', async ([, change, reason]) => {
     const settings = { ...server.settings, ...change }
-    const uses = [async () => checkS3(settings, signal), async () => measureS3(settings, 'music', signal)]
+    const uses = [
+      async () => assertS3Access(settings, signal),
+      async () => measureS3(settings, 'music', signal)
+    ]
     for (const use of uses) {
       const fault: unknown = await use().catch((error: unknown) => error)
       expect(fault).toMatchObject({ reason })
@@ -81,7 +84,7 @@ describe('a fault has one reason and contains no secret:', () => {
 
 test('a server that is down is unreachable', async () => {
   const settings = { ...server.settings, endpoint: `http://127.0.0.1:${await findFreePort()}` }
-  await expect(checkS3(settings, signal)).rejects.toMatchObject({
+  await expect(assertS3Access(settings, signal)).rejects.toMatchObject({
     reason: 'unreachable',
     message: 'The server cannot be reached (ECONNREFUSED).'
   })
@@ -91,7 +94,7 @@ test('a server that does not respond times out, and the connection is closed', a
   await using silent = await startSilentServer()
   const settings = { ...server.settings, endpoint: `http://127.0.0.1:${silent.port}` }
   const stop = new AbortController()
-  const checking = checkS3(settings, stop.signal)
+  const checking = assertS3Access(settings, stop.signal)
   await waitFor(() => silent.open() > 0, { deadlineMs: 5_000, what: 'a connection' })
   stop.abort(new DOMException('late', 'TimeoutError'))
   await expect(checking).rejects.toMatchObject({ reason: 'timed_out' })

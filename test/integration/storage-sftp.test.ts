@@ -6,8 +6,8 @@ import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import type { SftpSettings } from '../../src/library/storage/location.ts'
-import { checkSftp, measureSftp } from '../../src/library/storage/sftp.ts'
-import { runHere } from '../../src/library/storage/tasks.ts'
+import { assertSftpFolder, measureSftp } from '../../src/library/storage/sftp.ts'
+import { runStorageTaskHere } from '../../src/library/storage/storage-task.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { childrenOf } from '../support/child-process.ts'
 import { startChurn } from '../support/churn.ts'
@@ -96,7 +96,7 @@ test('a folder that cannot be listed is skipped, unless it is the location itsel
   await writeFile(join(folder, 'seen'), Buffer.alloc(10))
   expect(await measureSftp(byKey, folder, signal)).toMatchObject({ usedBytes: 10n, files: 1, skipped: 1 })
   await expect(measureSftp(byKey, closed, signal)).rejects.toMatchObject({ reason: 'denied' })
-  await expect(checkSftp(byKey, closed, signal)).rejects.toMatchObject({ reason: 'denied' })
+  await expect(assertSftpFolder(byKey, closed, signal)).rejects.toMatchObject({ reason: 'denied' })
 })
 
 test('a folder whose name is not UTF-8 is skipped', async () => {
@@ -109,9 +109,9 @@ test('a folder whose name is not UTF-8 is skipped', async () => {
 test('a missing folder is empty, and a file is not a folder', async () => {
   const missing = join(folder, 'not-yet')
   expect(await measureSftp(byKey, missing, signal)).toMatchObject({ usedBytes: 0n, files: 0, skipped: 0 })
-  await expect(checkSftp(byKey, missing, signal)).rejects.toMatchObject({ reason: 'no_folder' })
+  await expect(assertSftpFolder(byKey, missing, signal)).rejects.toMatchObject({ reason: 'no_folder' })
   await writeFile(join(folder, 'file'), '')
-  await expect(checkSftp(byKey, join(folder, 'file'), signal)).rejects.toMatchObject({
+  await expect(assertSftpFolder(byKey, join(folder, 'file'), signal)).rejects.toMatchObject({
     reason: 'not_a_folder'
   })
 })
@@ -134,13 +134,16 @@ test('a location is measured and checked by its adapter, with an encrypted key t
   await writeFile(join(folder, 'song'), 'abc')
   const settings = { ...byKey, privateKey: server.encryptedKey, privateKeyPassPhrase: server.passPhrase }
   const location = { adapter: 'sftp', path: folder, ...settings } as const
-  expect(await runHere({ work: 'measure', location }, signal)).toMatchObject({ usedBytes: 3n, files: 1 })
-  await expect(runHere({ work: 'check', location }, signal)).resolves.toBeNull()
+  expect(await runStorageTaskHere({ work: 'measure', location }, signal)).toMatchObject({
+    usedBytes: 3n,
+    files: 1
+  })
+  await expect(runStorageTaskHere({ work: 'check', location }, signal)).resolves.toBeNull()
 })
 
 test.runIf(isRoot)('a password opens a session (sshd checks passwords only as root)', async () => {
   const byPassword = { ...byKey, privateKey: '', password: server.password }
-  await expect(checkSftp(byPassword, folder, signal)).resolves.toBeUndefined()
+  await expect(assertSftpFolder(byPassword, folder, signal)).resolves.toBeUndefined()
 })
 
 describe('a fault has one reason and contains no secret:', () => {
@@ -165,7 +168,7 @@ describe('a fault has one reason and contains no secret:', () => {
   ])('%s', async ([, change, reason]) => {
     const settings = { ...byKey, ...change() }
     const uses = [
-      async () => checkSftp(settings, folder, signal),
+      async () => assertSftpFolder(settings, folder, signal),
       async () => measureSftp(settings, folder, signal)
     ]
     for (const use of uses) {
@@ -180,7 +183,7 @@ describe('a fault has one reason and contains no secret:', () => {
 
 test('a server that is down is unreachable', async () => {
   const away = { ...byKey, port: await findFreePort() }
-  await expect(checkSftp(away, folder, signal)).rejects.toMatchObject({
+  await expect(assertSftpFolder(away, folder, signal)).rejects.toMatchObject({
     reason: 'unreachable',
     message: 'The server cannot be reached (ECONNREFUSED).'
   })
@@ -191,14 +194,16 @@ test('a web server is not an SFTP server', async () => {
   await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  await expect(checkSftp({ ...byKey, port }, folder, signal)).rejects.toMatchObject({ reason: 'unusable' })
+  await expect(assertSftpFolder({ ...byKey, port }, folder, signal)).rejects.toMatchObject({
+    reason: 'unusable'
+  })
   await new Promise(resolve => http.close(resolve))
 })
 
 test('a server that does not respond times out, and the connection is closed', async () => {
   await using silent = await startSilentServer()
   const stop = new AbortController()
-  const checking = checkSftp({ ...byKey, port: silent.port }, folder, stop.signal)
+  const checking = assertSftpFolder({ ...byKey, port: silent.port }, folder, stop.signal)
   await waitFor(() => silent.open() > 0, { deadlineMs: 5_000, what: 'a connection' })
   stop.abort(late())
   await expect(checking).rejects.toMatchObject({ reason: 'timed_out' })

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
 import { hashPassword } from '../../src/api/auth/passwords.ts'
-import { checkLogin } from '../../src/api/streamers/streamer-login.ts'
+import { verifyStreamerLogin } from '../../src/api/streamers/streamer-login.ts'
 import { openSql, type Sql } from '../../src/stores/db/sql.ts'
 import { findStreamer } from '../../src/stores/db/stations.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
@@ -52,7 +52,7 @@ const test = base.extend('station', async ({ sql, redisUrl }, { onCleanup }) => 
     wrenId,
     deps,
     login: async (user: string, password: string, address = newAddress(), nowMs = monday) =>
-      checkLogin(deps, id, { user, password, address }, nowMs)
+      verifyStreamerLogin(deps, id, { user, password, address }, nowMs)
   }
 })
 
@@ -97,7 +97,7 @@ describe('a streamer', () => {
     await sql`update stations set enable_streamers = true where id = ${other}`
     const id = await addStreamer(sql, other, { name: 'plain', password: 'x' })
     const login = { user: 'plain', password: 'x', address: '' }
-    expect(await checkLogin(station.deps, other, login, monday)).toEqual({
+    expect(await verifyStreamerLogin(station.deps, other, login, monday)).toEqual({
       username: 'plain',
       displayName: 'plain',
       streamerId: id
@@ -155,7 +155,7 @@ test('logins fail if the station does not accept streamers or does not exist', a
   await expect(station.login('wren', 'pass,word')).rejects.toMatchObject({ status: 400 })
   await expect(station.login('source', 'sea:salt')).rejects.toMatchObject({ status: 400 })
   const nowhere = { user: 'wren', password: 'pass,word', address: '' }
-  await expect(checkLogin(station.deps, 999_999, nowhere, monday)).rejects.toMatchObject({
+  await expect(verifyStreamerLogin(station.deps, 999_999, nowhere, monday)).rejects.toMatchObject({
     status: 404
   })
 })
@@ -184,7 +184,7 @@ describe('wrong passwords', () => {
     await sql`update stations set enable_streamers = true where id = ${other}`
     await addStreamer(sql, other, { name: 'lark', password: 'x' })
     const login = { user: 'lark', password: 'x', address }
-    expect(await checkLogin(station.deps, other, login, monday)).not.toBeNull()
+    expect(await verifyStreamerLogin(station.deps, other, login, monday)).not.toBeNull()
   })
 
   test('are limited to ten when sent concurrently', async ({ databaseUrl, station }) => {
@@ -195,7 +195,7 @@ describe('wrong passwords', () => {
     const words = [...Array.from({ length: 20 }, (_, index) => `wrong ${index}`), 'pass,word']
     const responses = await Promise.all(
       words.map(async password =>
-        checkLogin({ ...station.deps, sql }, station.id, { user: 'wren', password, address }, monday)
+        verifyStreamerLogin({ ...station.deps, sql }, station.id, { user: 'wren', password, address }, monday)
       )
     )
     expect(responses).toEqual(words.map(() => null))

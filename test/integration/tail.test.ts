@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { openTail, type TailLimits } from '../../src/radio/hls/tail.ts'
+import { openFileTail, type FileTailLimits } from '../../src/radio/hls/file-tail.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 /** Opens a followed file; `read` returns the new lines, or null without a file. */
-async function openLog(before: string | null, limits?: TailLimits) {
+async function openLog(before: string | null, limits?: FileTailLimits) {
   const path = join(await scratchFolder(), 'access.log')
   if (before !== null) await writeFile(path, before)
-  const tail = openTail(path, limits)
+  const tail = openFileTail(path, limits)
   return {
     path,
     add: (text: string) => appendFile(path, text),

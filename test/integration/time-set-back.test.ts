@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 
 import { recordDjDisconnect, recordDjConnect } from '../../src/engine/plays/broadcasts.ts'
-import { recordReport } from '../../src/engine/plays/report-track.ts'
+import { recordTrackReport } from '../../src/engine/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
-import { readDueHooks, pullHooksBack } from '../../src/webhooks/deliveries/leases.ts'
+import { readDueHooks, pullBackHookTimes } from '../../src/webhooks/deliveries/leases.ts'
 import { openOutbox } from '../../src/webhooks/outbox.ts'
-import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
+import { filterHookTriggers } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -62,7 +62,7 @@ async function expectInTime(sql: Sql, stationId: number): Promise<void> {
 test('a report after plays in the future becomes the current play', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedReported(sql, [-2_000, 500, 4_000, hourMs])
-  await recordReport(playout, stationId, reportOf('New', Date.now() + hourMs))
+  await recordTrackReport(playout, stationId, reportOf('New', Date.now() + hourMs))
   await expectInTime(sql, stationId)
   expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
 })
@@ -81,7 +81,7 @@ test.for([
   async ([, startsMs], { sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedReported(sql, startsMs)
-    await recordReport(playout, stationId, reportOf('New', Date.now() - 500))
+    await recordTrackReport(playout, stationId, reportOf('New', Date.now() - 500))
     await expectInTime(sql, stationId)
     expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
   }
@@ -94,8 +94,8 @@ test('a late report does not overlap with plays beyond those that it is compared
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedReported(sql, manyInFuture)
   const beforeMs = Date.now() - 500
-  await recordReport(playout, stationId, reportOf('On air', Date.now()))
-  await recordReport(playout, stationId, reportOf('Late', beforeMs))
+  await recordTrackReport(playout, stationId, reportOf('On air', Date.now()))
+  await recordTrackReport(playout, stationId, reportOf('Late', beforeMs))
   await expectInTime(sql, stationId)
   const titles = (await readHistory(sql, stationId)).map(({ title }) => title)
   expect(titles).toContain('Late')
@@ -109,7 +109,7 @@ test.for([-hourMs, hourMs])(
     const nowMs = performance.now()
     engineTime.addSample({ sentAtMs: nowMs, answeredAtMs: nowMs, timeMs: Date.now() + offMs })
     const agoMs = 2_000
-    await recordReport(playout, stationId, reportOf('New', engineTimeMs() - agoMs))
+    await recordTrackReport(playout, stationId, reportOf('New', engineTimeMs() - agoMs))
     const play = (await readHistory(sql, stationId)).at(-1)
     expect(Math.abs((play?.startedAtMs ?? 0) - (Date.now() - agoMs))).toBeLessThan(1_500)
     expect(Math.abs(engineTimeMs() - Date.now())).toBeLessThan(1_000)
@@ -150,7 +150,7 @@ test('a retry is not delayed beyond its backoff after the clock was set back, an
   const aheadMs = nowMs + hourMs
   for (const shId of [1, 2])
     await sql.begin(async tx =>
-      openOutbox(triggersFor).writeEvent(tx, stateOf(stationId, shId), {
+      openOutbox(filterHookTriggers).writeEvent(tx, stateOf(stationId, shId), {
         fact: `song:${shId}`,
         happenedAtMs: nowMs,
         triggers: ['song_changed']
@@ -163,7 +163,7 @@ test('a retry is not delayed beyond its backoff after the clock was set back, an
     update webhooks set last_message_sent = ${Math.floor(aheadMs / 1000)}, last_sent_ms = ${aheadMs},
       paused_until_ms = ${aheadMs + 3_000}, holder = 'gone', held_until_ms = ${aheadMs + 8_000}
     where id = ${hookId}`
-  await pullHooksBack(sql, nowMs)
+  await pullBackHookTimes(sql, nowMs)
   const [adjusted] = await sql<{ nextMs: number; pausedMs: number; heldMs: number }[]>`
     select d.next_attempt_ms - ${nowMs} as "nextMs", w.paused_until_ms - ${nowMs} as "pausedMs",
       w.held_until_ms - ${nowMs} as "heldMs"
@@ -188,7 +188,7 @@ test('a play that was moved back with all earlier ones, and whose end is in the 
       insert into song_history (station_id, song_id, artist, title, album, duration_ms, started_at_ms, ended_at_ms)
       select ${stationId}, '', 'Artist', 'Before', '', 180000, started_at_ms, started_at_ms
       from song_history where station_id = ${stationId} and title = 'Title 0'`
-  await recordReport(playout, stationId, reportOf('New', nowMs))
+  await recordTrackReport(playout, stationId, reportOf('New', nowMs))
   const plays = await readHistory(sql, stationId)
   expect(plays.filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs > Date.now())).toEqual([])
   expect(plays.find(({ title }) => title === 'Title 0')?.endedAtMs).toBeGreaterThanOrEqual(nowMs)

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { importMedia } from '../../src/commands/import/import.ts'
-import { findNamePairs, findStoredFolder, findStoredSongs } from '../../src/stores/db/library/stored-names.ts'
+import {
+  findDuplicateNames,
+  findStoredFolder,
+  findStoredSongs
+} from '../../src/stores/db/library/stored-names.ts'
 import { insertStation } from '../../src/stores/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
@@ -72,7 +76,7 @@ test('of two songs of one name each is found, changed and deleted by its own for
   await writeFile(join(media, `${nfd}.mp3`), other)
   await sql`insert into media (station_id, unique_id, path, song_id, title, artist, duration_ms)
     values (${id}, 'pair', ${`${nfd}.mp3`}, md5('x'), 'Pair', '', 1000)`
-  expect(await findNamePairs(sql, 3)).toMatchObject({ count: 1, first: [{ path: `${nfc}.mp3` }] })
+  expect(await findDuplicateNames(sql, 3)).toMatchObject({ count: 1, first: [{ path: `${nfc}.mp3` }] })
   await askJson('POST', '/files', { path: `${nfd}.mp3`, file: other.toString('base64') })
   expect((await songs()).map(({ path, size }) => [path, size])).toEqual(
     expect.arrayContaining([
@@ -83,7 +87,7 @@ test('of two songs of one name each is found, changed and deleted by its own for
   const deleted = await askJson('PUT', '/files/batch', { do: 'delete', files: [`${nfd}.mp3`] })
   expect(deleted.body).toMatchObject({ success: true, files: [`${nfd}.mp3`] })
   expect(await readdir(media)).toEqual([`${nfc}.mp3`])
-  expect(await findNamePairs(sql, 3)).toMatchObject({ count: 0 })
+  expect(await findDuplicateNames(sql, 3)).toMatchObject({ count: 0 })
 })
 
 test('folders are listed, made, moved and assigned to playlists in any form', async ({ sql, redisUrl }) => {

@@ -3,10 +3,10 @@ import { expect } from 'vitest'
 
 import { migrateCommand } from '../../src/commands/migrate/migrate-command.ts'
 import { findConnectionShortage } from '../../src/stores/db/connections/connection-budget.ts'
-import { listMigrations, migrate } from '../../src/stores/db/migrate.ts'
+import { listMigrations, migrateSchema } from '../../src/stores/db/migrate.ts'
 import { registerProcess, removeOldProcesses } from '../../src/stores/db/processes.ts'
 import { runUpgradeStep } from '../../src/stores/db/upgrade-step.ts'
-import { readProcesses } from '../../src/upkeep/checks/running-processes.ts'
+import { readRegisteredProcesses } from '../../src/upkeep/checks/running-processes.ts'
 import { commandRunner } from '../support/command.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
@@ -75,7 +75,7 @@ test('a process that has ended in order no longer counts as running, and still a
     await server.stop()
   }
   expect(await findConnectionShortage(sql)).toBeNull()
-  expect(await readProcesses(sql)).toMatchObject([{ ready: 0, starting: 0, failedStarts: 0 }])
+  expect(await readRegisteredProcesses(sql)).toMatchObject([{ ready: 0, starting: 0, failedStarts: 0 }])
   const next = await registerProcess(sql, self, silentLog)
   expect(next.schema()).toBe(3)
   await next.stop()
@@ -91,9 +91,9 @@ test('ended processes are removed after a day', async ({ sql }) => {
 
 test('a database with incompatible changes of a newer release is refused with one line', async ({ sql }) => {
   await sql`insert into migrations (name) values ('9999_newer.sql')`
-  expect(await migrate(sql)).toEqual([])
+  expect(await migrateSchema(sql)).toEqual([])
   await sql`insert into compatibility (least_migration) values (9999)`
-  await expect(migrate(sql)).rejects.toThrow(
+  await expect(migrateSchema(sql)).rejects.toThrow(
     /^a newer release has changed the database, and version .+ cannot work with it/
   )
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { decodeAudio } from '../../src/library/media/decode-audio.ts'
-import { openPeaks } from '../../src/library/media/peaks.ts'
+import { openPeakCollector } from '../../src/library/media/peaks.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type JsonBody, type Program } from '../support/program.ts'
@@ -113,7 +113,7 @@ test('a file in a bucket is copied for its waveform', async ({ program }) => {
 test('MP3, FLAC, Ogg Vorbis and WAV are decoded without other programs', async () => {
   for (const name of ['tagged.mp3', 'tagged.flac', 'tagged.ogg', 'tagged.wav']) {
     await using file = await open(new URL(`../support/audio/${name}`, import.meta.url))
-    const peaks = openPeaks()
+    const peaks = openPeakCollector()
     for await (const samples of decodeAudio(file)) peaks.add(samples)
     const waveform = peaks.finish()
     const seconds =
@@ -130,7 +130,7 @@ test('damaged files end with an error or what could be decoded', async () => {
     const path = join(folder.path, name)
     await writeFile(path, bytes.subarray(0, Math.floor(bytes.length * 0.8)))
     await using file = await open(path)
-    const peaks = openPeaks()
+    const peaks = openPeakCollector()
     try {
       for await (const samples of decodeAudio(file)) peaks.add(samples)
     } catch (error) {

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
-import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
+import { generateSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   bringForward,
@@ -26,7 +26,7 @@ const test = base.extend('receiver', async ({ sql: _sql }, { onCleanup }): Promi
   return server
 })
 
-const secret = newSigningSecret()
+const secret = generateSigningSecret()
 
 async function openHook(sql: Sql, receiver: WebServer, given: Partial<HookShape> = {}) {
   const stationId = await seedStation(sql)

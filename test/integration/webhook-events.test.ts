@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest'
 
 import { advance } from '../../src/engine/advance.ts'
 import { changeStation } from '../../src/engine/change-station.ts'
-import { recordCounts } from '../../src/engine/listeners/count-listeners.ts'
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
-import { skipSong } from '../../src/engine/playouts/commands.ts'
-import type { PlayoutServices } from '../../src/engine/services.ts'
+import { recordListenerReport } from '../../src/engine/listeners/count-listeners.ts'
+import { flushStationCounts } from '../../src/engine/listeners/flush-counts.ts'
+import { skipCurrentSong } from '../../src/engine/playouts/commands.ts'
+import type { EngineServices } from '../../src/engine/services.ts'
 import { writeStatusEvents } from '../../src/engine/status-events.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -24,7 +24,7 @@ const test = base.extend('playout', async ({ sql, redisUrl }, { onCleanup }) => 
 })
 
 /** A playing station, with a web hook for all triggers that was created after its first song began. */
-async function openStation(playout: PlayoutServices, shape: Omit<Shape, 'stations'> = {}) {
+async function openStation(playout: EngineServices, shape: Omit<Shape, 'stations'> = {}) {
   const [station] = await seedStations(playout.sql, { songMs: 3_600_000, ...shape })
   if (!station) throw new Error('no station was made')
   await advance(playout, { stationId: station.id, endedShId: 0, cause: 'wake' })
@@ -33,11 +33,11 @@ async function openStation(playout: PlayoutServices, shape: Omit<Shape, 'station
   return { ...station, hookId }
 }
 
-const skip = (playout: PlayoutServices, stationId: number) =>
+const skip = (playout: EngineServices, stationId: number) =>
   advance(playout, { stationId, endedShId: null, cause: 'skip' })
 
-const count = (playout: PlayoutServices, stationId: number, total: number, unique = total) =>
-  recordCounts(playout, stationId, { totals: { total, unique }, mounts: [], remotes: [], hls: [] })
+const count = (playout: EngineServices, stationId: number, total: number, unique = total) =>
+  recordListenerReport(playout, stationId, { totals: { total, unique }, mounts: [], remotes: [], hls: [] })
 
 const written = (sql: Sql, stationId: number) =>
   sql<
@@ -95,7 +95,7 @@ describe('a song', () => {
   test('whose transaction is rolled back leaves no event', async ({ playout }) => {
     const { id } = await openStation(playout)
     const broken = changeStation(playout, id, async change => {
-      await skipSong(change, null)
+      await skipCurrentSong(change, null)
       throw new Error('no')
     })
     await expect(broken).rejects.toThrow('no')
@@ -111,7 +111,7 @@ test('events that are written while a web hook is deleted are not lost', async (
   await Promise.all([deleted, ...[1, 2, 3, 4, 5].map(total => count(playout, id, total)), skip(playout, id)])
   const readListeners = async () => {
     // It leaves the station to the next run while the flush in the background has locked it.
-    await flushStations(playout, [id])
+    await flushStationCounts(playout, [id])
     const [station] = await playout.sql<{ total: number }[]>`
       select listeners_total as total from stations where id = ${id}`
     return station?.total
@@ -126,7 +126,7 @@ test('changes of the listener count are events', async ({ playout }) => {
   await count(playout, id, 3)
   await count(playout, id, 3, 2)
   await count(playout, id, 1)
-  await flushStations(playout, [id])
+  await flushStationCounts(playout, [id])
   expect(
     (await written(playout.sql, id)).map(({ triggers, state }) => [triggers, state.listeners.total])
   ).toEqual([
@@ -136,12 +136,12 @@ test('changes of the listener count are events', async ({ playout }) => {
 })
 
 describe('a station that goes off the air', () => {
-  const silence = async (playout: PlayoutServices, station: { id: number; playlistId: number }) => {
+  const silence = async (playout: EngineServices, station: { id: number; playlistId: number }) => {
     await playout.sql`update playlists set is_enabled = false where id = ${station.playlistId}`
     await playout.sql`delete from queue where station_id = ${station.id} and played_at_ms is null`
     await skip(playout, station.id)
   }
-  const wake = async (playout: PlayoutServices, station: { id: number; playlistId: number }) => {
+  const wake = async (playout: EngineServices, station: { id: number; playlistId: number }) => {
     await playout.sql`update playlists set is_enabled = true where id = ${station.playlistId}`
     await advance(playout, { stationId: station.id, endedShId: 0, cause: 'wake' })
   }

@@ -3,8 +3,8 @@ import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
-import { type SendDeps, sendRequest } from '../../src/webhooks/deliveries/send.ts'
-import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
+import { type SendDeps, sendDelivery } from '../../src/webhooks/deliveries/send.ts'
+import type { DeliveryContent } from '../../src/webhooks/types/delivery-content.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const sending: Extract<DeliveryContent, { kind: 'mail' }> = {
@@ -24,8 +24,8 @@ const partsFor = (url: string): SendDeps => ({
 describe('a mail', () => {
   test('is one message to all recipients, with the same message id in every attempt', async () => {
     await using server = await startMailServer()
-    const first = await sendRequest(sending, 'evt_1', [], partsFor(server.url))
-    await sendRequest(sending, 'evt_1', [], partsFor(server.url))
+    const first = await sendDelivery(sending, 'evt_1', [], partsFor(server.url))
+    await sendDelivery(sending, 'evt_1', [], partsFor(server.url))
     expect(first).toMatchObject({ status: 250, fault: null, url: 'mailto:' })
     expect(server.received).toHaveLength(2)
     const [mail] = server.received
@@ -43,7 +43,7 @@ describe('a mail', () => {
     await using server = await startMailServer({
       onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
     })
-    const attempted = await sendRequest(sending, 'evt_1', [], partsFor(server.url))
+    const attempted = await sendDelivery(sending, 'evt_1', [], partsFor(server.url))
     expect(attempted).toMatchObject({ fault: 'mail', status: 550 })
     expect(attempted.response).toContain('no such mailbox')
     expect(server.received).toEqual([])
@@ -58,9 +58,9 @@ describe('a mail', () => {
           : done(new Error(`not ${password}`))
     })
     const good = server.url.replace('//', `//radio:${encodeURIComponent('p@ss word')}@`)
-    expect(await sendRequest(sending, 'evt_1', [], partsFor(good))).toMatchObject({ fault: null })
+    expect(await sendDelivery(sending, 'evt_1', [], partsFor(good))).toMatchObject({ fault: null })
     const bad = server.url.replace('//', '//radio:wrong@')
-    const attempted = await sendRequest(sending, 'evt_1', [], partsFor(bad))
+    const attempted = await sendDelivery(sending, 'evt_1', [], partsFor(bad))
     expect(attempted.fault).toBe('mail')
     expect(attempted.response).not.toContain('radio:')
   })
@@ -68,7 +68,7 @@ describe('a mail', () => {
   test('whose server is unreachable or does not answer fails within the timeout', async () => {
     const server = await startMailServer()
     await server[Symbol.asyncDispose]()
-    expect(await sendRequest(sending, 'evt_1', [], partsFor(server.url))).toMatchObject({
+    expect(await sendDelivery(sending, 'evt_1', [], partsFor(server.url))).toMatchObject({
       fault: 'mail',
       status: 0
     })
@@ -78,11 +78,11 @@ describe('a mail', () => {
   })
 
   test('fails without a configured server', async () => {
-    expect(await sendRequest(sending, 'evt_1', [], { allowed: new BlockList(), mailer: null })).toMatchObject(
-      {
-        fault: 'config',
-        response: expect.stringContaining('SMTP_URL')
-      }
-    )
+    expect(
+      await sendDelivery(sending, 'evt_1', [], { allowed: new BlockList(), mailer: null })
+    ).toMatchObject({
+      fault: 'config',
+      response: expect.stringContaining('SMTP_URL')
+    })
   })
 })

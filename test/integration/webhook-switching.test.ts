@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { raiseAlert } from '../../src/stores/db/notifications.ts'
-import { disabledAlert } from '../../src/webhooks/deliveries/deliveries.ts'
+import { hookDisabledAlertKey } from '../../src/webhooks/deliveries/deliveries.ts'
 import { test } from '../support/fixtures.ts'
 import { errorsOf, openHookStage, valueOf } from '../support/hook-stage.ts'
 import { readDeliveries } from '../support/hooks.ts'
@@ -56,7 +56,7 @@ test('enabling resets failures and the alert, by a toggle and by a change', asyn
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const trouble = {
-    key: disabledAlert(id),
+    key: hookDisabledAlertKey(id),
     title: 'Off',
     body: '',
     type: 'warning',
@@ -88,9 +88,9 @@ test('a web hook that is deleted while it is disabled automatically leaves no al
 }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
-  await sql`insert into open_facts (fact) values (${disabledAlert(id)})`
+  await sql`insert into open_facts (fact) values (${hookDisabledAlertKey(id)})`
   expect((await stage.ask('DELETE', `webhook/${id}`)).status).toBe(200)
-  expect(await sql`select from open_facts where fact = ${disabledAlert(id)}`).toHaveLength(0)
+  expect(await sql`select from open_facts where fact = ${hookDisabledAlertKey(id)}`).toHaveLength(0)
 })
 
 test('two concurrent toggles both take effect', async ({ sql, redisUrl }) => {

@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { triggers } from '../../src/model/station/triggers.ts'
+import { triggerNames } from '../../src/model/station/triggers.ts'
 import { guardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/platform/outbound/networks.ts'
 import { findFreePort } from '../../src/platform/process/ports.ts'
 import { getHookType } from '../../src/webhooks/types/hook-types.ts'
-import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
+import { generateSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { anEvent, nowPlayingOf, aPlayingStation } from '../support/hook-events.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { waitFor } from '../support/wait.ts'
@@ -21,7 +21,7 @@ const page = await readFile(new URL('../../docs/webhooks.md', import.meta.url), 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 test('the page for receivers names every trigger', () => {
-  expect(triggers.filter(trigger => !page.includes(`\`${trigger}\``))).toEqual([])
+  expect(triggerNames.filter(trigger => !page.includes(`\`${trigger}\``))).toEqual([])
 })
 
 /** Runs the receiver of the page as documented there, and returns its output lines. */
@@ -66,21 +66,21 @@ async function sendTo(
 }
 
 test('the receiver of the page accepts the requests of a web hook once, and nothing else', async () => {
-  const secret = newSigningSecret()
+  const secret = generateSigningSecret()
   const { url, port, lines } = await startReceiver(secret)
   const title = (text: string) => ({ nowPlaying: nowPlayingOf(aPlayingStation({ title: text })) })
 
   expect(await sendTo(url, [secret], { event: { id: 'evt_1', ...title('One') } })).toBe(204)
   // A repetition; a secret that was replaced an hour ago; another kind of event.
   expect(await sendTo(url, [secret], { event: { id: 'evt_1', ...title('One') } })).toBe(204)
-  expect(await sendTo(url, [newSigningSecret(), secret], { event: { id: 'evt_2', ...title('Two') } })).toBe(
-    204
-  )
+  expect(
+    await sendTo(url, [generateSigningSecret(), secret], { event: { id: 'evt_2', ...title('Two') } })
+  ).toBe(204)
   expect(await sendTo(url, [secret], { event: { id: 'evt_3', triggers: ['listener_gained'] } })).toBe(204)
 
   const now = Math.floor(Date.now() / 1000)
   expect([
-    await sendTo(url, [newSigningSecret()]),
+    await sendTo(url, [generateSigningSecret()]),
     await sendTo(url, ['']),
     await sendTo(url, [secret], { change: body => `${body} ` }),
     await sendTo(url, [secret], { at: now - 600 }),

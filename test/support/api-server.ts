@@ -2,10 +2,10 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/auth/access.ts'
-import { generateKey, openKeys, storeApiKey } from '../../src/api/auth/keys.ts'
+import { generateApiKey, openKeyChecker, storeApiKey } from '../../src/api/auth/key-checker.ts'
 import { openListenTokens } from '../../src/api/auth/listen-tokens.ts'
 import { takesKeysInQuery } from '../../src/api/azuracast/with-dialects.ts'
-import { apiOptions } from '../../src/api/core/admission.ts'
+import { apiServeOptions } from '../../src/api/core/admission.ts'
 import { openHeavyReads } from '../../src/api/core/heavy-reads.ts'
 import type { ApiServices } from '../../src/api/core/services.ts'
 import { openLongPolls, type LongPollsOptions } from '../../src/api/now-playing/long-polls.ts'
@@ -14,15 +14,15 @@ import { apiRoutes } from '../../src/api/routes.ts'
 import { openWebhookTests } from '../../src/api/webhooks/test.ts'
 import { parseConfig } from '../../src/config.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
-import { App, listen } from '../../src/http/uws.ts'
-import { openNamelessNow } from '../../src/library/uploads/transient-content.ts'
-import { openFeedView } from '../../src/live/feed/view.ts'
+import { openUwsApp, listenOnPort } from '../../src/http/uws.ts'
+import { openNamelessFileSync } from '../../src/library/uploads/transient-content.ts'
+import { openFeedView } from '../../src/live/feed/feed-view.ts'
 import { serveHotGets } from '../../src/live/hot-gets.ts'
 import type { Dialect } from '../../src/model/station/dialect.ts'
-import { openRenderers } from '../../src/model/station/renderer.ts'
+import { openStationRenderers } from '../../src/model/station/renderer.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import { openConnectedListeners } from '../../src/radio/connected-listeners.ts'
-import { openInstallationSettings } from '../../src/stores/db/installation-settings.ts'
+import { openSettingsReader } from '../../src/stores/db/installation-settings.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import { followRedis } from './live-server.ts'
@@ -44,10 +44,10 @@ export interface ApiServerOptions extends Partial<Pick<LongPollsOptions, 'admit'
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
   const { corsOrigins = ['*'], isDraining = () => false, admit = () => () => {}, variables } = options
   const config = parseConfig({ BASE_URL: 'https://radio.example.com', ...variables })
-  const renderers = openRenderers(config.API_DIALECT, config.BASE_URL)
+  const renderers = openStationRenderers(config.API_DIALECT, config.BASE_URL)
   const { redis, feed } = await followRedis(redisUrl, { renderers })
   const playout = await openPlayout(sql, redisUrl)
-  const keys = openKeys(sql)
+  const keys = openKeyChecker(sql)
   const live = openFeedView(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
@@ -70,9 +70,9 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     secrets,
     listenTokens: openListenTokens(secrets),
     songLinks: openSongLinks(secrets),
-    settings: openInstallationSettings(sql),
+    settings: openSettingsReader(sql),
     connectedListeners: openConnectedListeners({
-      sql: sql,
+      sql,
       redis: playout.redis,
       secrets,
       allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS
@@ -80,17 +80,17 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     webhookTests: openWebhookTests(config),
     isDraining
   }
-  const app = App()
+  const app = openUwsApp()
   serveHotGets(app, { live, corsOrigins, isDraining, ownPagesDiffer: config.API_DIALECT !== 'documented' })
   serveRoutes(app, apiRoutes, {
-    ...apiOptions(apiRoutes, services, { takesKeysInQuery: takesKeysInQuery(config.API_DIALECT) }),
+    ...apiServeOptions(apiRoutes, services, { takesKeysInQuery: takesKeysInQuery(config.API_DIALECT) }),
     addressOf: address => address,
     corsOrigins,
     log,
-    openSpool: () => openNamelessNow(config),
+    openSpool: () => openNamelessFileSync(config),
     isDraining
   })
-  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  const { port } = await listenOnPort(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(async () => {
     app.close()
     await playout[Symbol.asyncDispose]()
@@ -115,7 +115,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
       permissions: readonly Permission[] = ['view station management'],
       dialect: Dialect | null = null
     ) => {
-      const key = generateKey()
+      const key = generateApiKey()
       await storeApiKey(sql, key, { name: 'test', permissions, dialect })
       return key
     }

@@ -1,19 +1,19 @@
-import { openRenderer } from '../../src/model/station/renderer.ts'
+import { openStationRenderer } from '../../src/model/station/renderer.ts'
 import type {
-  CountsBasis,
+  FlushedCounts,
   CurrentPlay,
-  Mount,
-  Play,
-  Song,
+  ShownMount,
+  ShownPlay,
+  ShownSong,
   StationProfile,
   StationState
 } from '../../src/model/station/state.ts'
 
 /** Renders stations of `https://radio.example.com`. */
-export const documented = openRenderer('documented', 'https://radio.example.com')
+export const documented = openStationRenderer('documented', 'https://radio.example.com')
 
 /** A song; by default by Nils Okada. */
-export function aSong(parts: Partial<Song> = {}): Song {
+export function aSong(parts: Partial<ShownSong> = {}): ShownSong {
   return {
     id: '68302e965e560295b645291c26a2cb52',
     artist: 'Nils Okada',
@@ -29,7 +29,7 @@ export function aSong(parts: Partial<Song> = {}): Song {
 }
 
 /** A visible play of 215 seconds that started now. */
-export function aPlay(parts: Partial<Play> = {}): Play {
+export function aPlay(parts: Partial<ShownPlay> = {}): ShownPlay {
   return {
     shId: 4312,
     startedAtMs: Date.now(),
@@ -43,7 +43,7 @@ export function aPlay(parts: Partial<Play> = {}): Play {
 }
 
 /** A public MP3 mount; the default one if its id is 1. */
-export function aMount(id: number, parts: Partial<Mount> = {}): Mount {
+export function aMount(id: number, parts: Partial<ShownMount> = {}): ShownMount {
   return {
     id,
     path: `/${id}.mp3`,
@@ -99,18 +99,18 @@ export function aStation(
 }
 
 /** The station with the next song, at the next offset. */
-export function afterSong(state: StationState, song: Partial<Song> = {}): StationState {
+export function afterSong(state: StationState, song: Partial<ShownSong> = {}): StationState {
   const shown = aPlay({ shId: (state.shown?.shId ?? 0) + 1, song: aSong(song) })
   const revisions = { ...state.revisions, playback: Math.max(...Object.values(state.revisions)) + 1 }
   return { ...state, offset: state.offset + 1, revisions, shown, current: currentOf(shown) }
 }
 
-function currentOf(play: Play): CurrentPlay {
+function currentOf(play: ShownPlay): CurrentPlay {
   return { shId: play.shId, dueAtMs: play.startedAtMs + play.durationMs, isVisible: true }
 }
 
 /** The counts of Postgres that a state shows, without hidden sources. */
-export function countsBasis({ listeners, current, profile }: StationState): CountsBasis {
+export function countsBasis({ listeners, current, profile }: StationState): FlushedCounts {
   const { total, unique, mounts, remotes } = listeners
   const none = { total: 0, unique: 0 }
   const play = current && { id: current.shId, start: total, gained: 0, lost: 0, peak: total, unique }

@@ -7,10 +7,10 @@ import { extract, type Header, pack } from 'tar-stream'
 
 import {
   type BackupHeader,
-  openFilesSummary,
-  openTableSummary,
-  parseHeader
-} from '../../src/upkeep/archives/contents.ts'
+  openFilesSummarizer,
+  openTableSummarizer,
+  parseBackupHeader
+} from '../../src/upkeep/archives/archive-contents.ts'
 
 type EntryHeader = Partial<Header> & { name: string }
 
@@ -69,7 +69,7 @@ async function readArchive(file: string): Promise<EditedArchive> {
     const content = Buffer.concat(chunks)
     const { name } = entry.header
     const [folder, table = ''] = name.split('/')
-    if (name === 'backup.json') header = parseHeader(content.toString())
+    if (name === 'backup.json') header = parseBackupHeader(content.toString())
     else if (folder === 'tables') {
       const lines = content.toString().split('\n').slice(0, -1)
       rows.set(table, [...(rows.get(table) ?? []), ...lines.map(line => line.split('\t'))])
@@ -92,12 +92,12 @@ async function writeArchive(file: string, { header, rows, entries }: EditedArchi
   const tables = []
   for (const { name } of header.tables) {
     const content = Buffer.from((rows.get(name) ?? []).map(row => `${row.join('\t')}\n`).join(''))
-    const summary = openTableSummary(name)
+    const summary = openTableSummarizer(name)
     summary.add(content)
     tables.push(summary.end())
     if (content.length > 0) await add({ name: `tables/${name}/000001` }, content)
   }
-  const summary = openFilesSummary()
+  const summary = openFilesSummarizer()
   for (const { header: head, content } of entries) {
     await add({ ...head, size: content.length }, content)
     summary.begin()

@@ -2,7 +2,7 @@
 // until it is killed.
 import { join } from 'node:path'
 
-import { writeServices, lockDataDir } from '../../src/stores/embedded/data-dir.ts'
+import { writeRunningServices, lockDataDir } from '../../src/stores/embedded/data-dir.ts'
 
 const folder = process.argv[2] ?? ''
 const only = process.argv[3]
@@ -16,7 +16,7 @@ try {
     const { startRedis } = await import('../../src/stores/embedded/redis.ts')
     const postgres = await startPostgres(join(folder, 'postgres'), { durable: false })
     const redis = await startRedis(join(folder, 'redis'))
-    await writeServices(lock.folder, { databaseUrl: postgres.url, redisUrl: redis.url })
+    await writeRunningServices(lock.folder, { databaseUrl: postgres.url, redisUrl: redis.url })
     process.stdout.write(`${JSON.stringify({ postgres: postgres.pid, redis: redis.pid })}\n`)
   }
   setInterval(() => {}, 60_000)

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 
 import type { StationState } from '../../src/model/station/state.ts'
-import type { HookEvent, EventNowPlaying } from '../../src/webhooks/event.ts'
 import { renderEventNowPlaying } from '../../src/webhooks/format/now-playing-body.ts'
-import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
+import { removeControlCharacters } from '../../src/webhooks/format/plain-text.ts'
+import type { HookEvent, EventNowPlaying } from '../../src/webhooks/hook-event.ts'
+import type { DeliveryContent } from '../../src/webhooks/types/delivery-content.ts'
 import { getHookType } from '../../src/webhooks/types/hook-types.ts'
-import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
 import { aPlay, aSong, aStation, documented } from './builders.ts'
 
 /** The time of the event in Unix seconds: 2026-07-08T00:00:00Z. */
@@ -93,4 +93,4 @@ export const hostileText = fc
     maxLength: 12
   })
   .map(parts => parts.join(''))
-  .filter(text => normalizeText(text) !== '')
+  .filter(text => removeControlCharacters(text) !== '')

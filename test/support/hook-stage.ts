@@ -7,7 +7,7 @@ import type { Sql } from '../../src/stores/db/sql.ts'
 import { openSecrets } from '../../src/stores/secrets/secrets.ts'
 import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
 import { openOutbox } from '../../src/webhooks/outbox.ts'
-import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
+import { filterHookTriggers } from '../../src/webhooks/types/hook-types.ts'
 import { serveApi } from './api-server.ts'
 import { aStation, documented } from './builders.ts'
 import { deliveryDeps } from './hooks.ts'
@@ -95,7 +95,7 @@ export async function openHookStage(
           triggers,
           happenedAtMs: firstMs + (agoMs === 0 ? 0 : index * 1_000)
         }
-        await sql.begin(async tx => openOutbox(triggersFor).writeEvent(tx, state, fact))
+        await sql.begin(async tx => openOutbox(filterHookTriggers).writeEvent(tx, state, fact))
       }
     },
     /** Makes the due deliveries of a web hook, as a worker does. */

@@ -2,7 +2,7 @@ import { BlockList } from 'node:net'
 
 import { pino } from 'pino'
 
-import { openRenderer } from '../../src/model/station/renderer.ts'
+import { openStationRenderer } from '../../src/model/station/renderer.ts'
 import type { StationState } from '../../src/model/station/state.ts'
 import type { Trigger } from '../../src/model/station/triggers.ts'
 import { openStationFaults } from '../../src/platform/isolation/station-faults.ts'
@@ -10,7 +10,7 @@ import { engineTimeMs } from '../../src/platform/runtime/engine-time.ts'
 import type { Sql } from '../../src/stores/db/sql.ts'
 import { type DeliveryDeps, openHostLimits } from '../../src/webhooks/deliveries/deliver.ts'
 import { openOutbox } from '../../src/webhooks/outbox.ts'
-import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
+import { filterHookTriggers } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
 
 /** Stores secrets in plain text. */
@@ -26,7 +26,7 @@ export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): Deliv
     log,
     stationFaults: openStationFaults(log),
     secrets: openSeals,
-    renderer: openRenderer('documented', 'https://radio.example'),
+    renderer: openStationRenderer('documented', 'https://radio.example'),
     allowed,
     mailer: null,
     hosts: openHostLimits(),
@@ -95,7 +95,7 @@ export async function raiseSongs(
 ): Promise<void> {
   for (const shId of shIds)
     await sql.begin(tx =>
-      openOutbox(triggersFor).writeEvent(tx, stateOf(stationId, shId), {
+      openOutbox(filterHookTriggers).writeEvent(tx, stateOf(stationId, shId), {
         fact: `song:${shId}`,
         triggers,
         // The time that deliveries go by, which may be a few milliseconds behind the clock.

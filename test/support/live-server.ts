@@ -3,19 +3,19 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
 import { openAddressResolver } from '../../src/http/client-address.ts'
-import { buildCors } from '../../src/http/headers.ts'
-import { App, listen } from '../../src/http/uws.ts'
-import { openConnectionAdmission } from '../../src/live/admission.ts'
+import { buildCorsPolicy } from '../../src/http/headers.ts'
+import { openUwsApp, listenOnPort } from '../../src/http/uws.ts'
+import { openConnectionAdmission } from '../../src/live/connection-admission.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed/feed.ts'
 import { type Hub, type HubOptions, openHub } from '../../src/live/hub.ts'
 import type { LiveSession } from '../../src/live/session.ts'
-import { serveStreams } from '../../src/live/transports/streams.ts'
-import { serveSockets, socketPath } from '../../src/live/transports/websockets.ts'
-import { openRenderers } from '../../src/model/station/renderer.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
-import { openRedis, openSubscriber, type RedisClient } from '../../src/stores/redis/connection.ts'
-import { changesChannel, shards } from '../../src/stores/redis/keys.ts'
-import { watchWrites } from '../../src/stores/redis/write-health.ts'
+import { serveEventStreams } from '../../src/live/transports/streams.ts'
+import { serveWebSockets, webSocketPath } from '../../src/live/transports/websockets.ts'
+import { openStationRenderers } from '../../src/model/station/renderer.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
+import { openRedis, openRedisSubscriber, type RedisClient } from '../../src/stores/redis/connection.ts'
+import { changesChannel, allShards } from '../../src/stores/redis/keys.ts'
+import { watchWriteHealth } from '../../src/stores/redis/write-health.ts'
 
 const mayListen = async (key: string) => key === 'good'
 
@@ -26,16 +26,16 @@ export async function followRedis(
   redisUrl: string,
   options: Partial<Pick<FeedOptions, 'checkIntervalMs' | 'renderers'>> = {}
 ) {
-  const place = await checkRedis(redisUrl)
+  const place = await resolveRedisPlace(redisUrl)
   const redis = openRedis(place, 'test')
-  const subscriber = openSubscriber(place, 'test-changes')
+  const subscriber = openRedisSubscriber(place, 'test-changes')
   redis.on('error', () => {})
-  const writes = watchWrites(redis, { log, outages: { begin: () => {} } })
+  const writes = watchWriteHealth(redis, { log, outages: { begin: () => {} } })
   const feed = await openFeed({
     redis,
     subscriber,
     writes,
-    renderers: openRenderers('documented', 'https://radio.example.com'),
+    renderers: openStationRenderers('documented', 'https://radio.example.com'),
     log,
     renew: () => Promise.resolve(),
     readIdentities: async () => new Map(),
@@ -62,7 +62,7 @@ export async function serveLive(
   const { redis, feed } = await followRedis(redisUrl)
   const admission = openConnectionAdmission({ total: 10_000, perAddress: 10_000 })
   const hub = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
-  const app = App()
+  const app = openUwsApp()
   const sessions: LiveSession[] = []
   const watched: Hub = {
     ...hub,
@@ -75,11 +75,11 @@ export async function serveLive(
   const door = {
     admission: options.admission ?? admission,
     addressOf: openAddressResolver(trusted),
-    cors: buildCors(origins)
+    cors: buildCorsPolicy(origins)
   }
-  serveSockets(app, watched, door)
-  serveStreams(app, watched, door)
-  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  serveWebSockets(app, watched, door)
+  serveEventStreams(app, watched, door)
+  const { port } = await listenOnPort(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => {
     hub.close()
     app.close()
@@ -91,7 +91,7 @@ export async function serveLive(
     /** All that were opened, in order. */
     sessions,
     admission: door.admission,
-    url: `ws://127.0.0.1:${port}${socketPath}`,
+    url: `ws://127.0.0.1:${port}${webSocketPath}`,
     baseUrl: `http://127.0.0.1:${port}`
   }
 }
@@ -103,9 +103,9 @@ export async function serveLive(
 export async function countSubscribers(redis: RedisClient): Promise<number[]> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
   const responses = await Promise.all(
-    servers.map(async server => server.pubsub('SHARDNUMSUB', ...shards.map(changesChannel)))
+    servers.map(async server => server.pubsub('SHARDNUMSUB', ...allShards.map(changesChannel)))
   )
-  return shards.map(shard => sum(responses.map(response => Number(response[2 * shard + 1]))))
+  return allShards.map(shard => sum(responses.map(response => Number(response[2 * shard + 1]))))
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)

@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../src/live/deltas.ts'
+import type { JsonValue, JsonObject } from '../../src/live/deltas.ts'
 
 /** RFC 7396, section 2, literally: applies a merge patch as a client does. */
-export function applyMergePatch(target: Json | undefined, patch: Json): Json {
+export function applyMergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isObject(patch)) return patch
-  const result: Record<string, Json> = target !== undefined && isObject(target) ? { ...target } : {}
+  const result: Record<string, JsonValue> = target !== undefined && isObject(target) ? { ...target } : {}
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name]
     else result[name] = applyMergePatch(result[name], value)
@@ -11,6 +11,6 @@ export function applyMergePatch(target: Json | undefined, patch: Json): Json {
   return result
 }
 
-function isObject(value: Json): value is JsonObject {
+function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 
-import { measureProcess } from '../../src/platform/metrics/process.ts'
-import { registry } from '../../src/platform/metrics/registry.ts'
+import { registerProcessMetrics } from '../../src/platform/metrics/process.ts'
+import { metricsRegistry } from '../../src/platform/metrics/registry.ts'
 
 const folder = new URL('../../src/platform/metrics/', import.meta.url)
 
@@ -10,7 +10,7 @@ let areDeclared = false
 /** Returns all metrics that the program declares, and those of the process. */
 export async function readAllMetrics() {
   for (const name of readdirSync(folder)) await import(new URL(name, folder).href)
-  if (!areDeclared) measureProcess('test')
+  if (!areDeclared) registerProcessMetrics('test')
   areDeclared = true
-  return registry.getMetricsAsJSON()
+  return metricsRegistry.getMetricsAsJSON()
 }

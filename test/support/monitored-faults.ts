@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 
 import { raiseAlert, resolveAlert } from '../../src/stores/db/notifications.ts'
 import { openScheduledPlays } from '../../src/stores/jobs/scheduled-plays.ts'
-import { checkRedis } from '../../src/stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../src/stores/redis/check-redis.ts'
 import { openRedis } from '../../src/stores/redis/connection.ts'
 import { connectLive } from './live-client.ts'
 import type { MonitoredProgram } from './monitored-program.ts'
@@ -31,7 +31,7 @@ const withoutStore =
   }
 
 async function limitMemory({ redisUrl }: MonitoredProgram, bytes: number): Promise<void> {
-  const admin = openRedis(await checkRedis(redisUrl), 'test')
+  const admin = openRedis(await resolveRedisPlace(redisUrl), 'test')
   await admin.call('CONFIG', 'SET', 'maxmemory', bytes)
   admin.disconnect()
 }
@@ -152,7 +152,7 @@ const faultsOfLoad: readonly Fault[] = [
   [
     ['CuewireJobsLate'],
     async ({ redisUrl }) => {
-      const plays = openRedis(await checkRedis(redisUrl), 'test')
+      const plays = openRedis(await resolveRedisPlace(redisUrl), 'test')
       await plays.connect()
       onTestFinished(() => plays.disconnect())
       // Workers find nothing to end, but so many of them that some always wait.

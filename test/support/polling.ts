@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-import { flushStations } from '../../src/engine/listeners/flush-counts.ts'
-import { noCountries } from '../../src/radio/countries.ts'
+import { flushStationCounts } from '../../src/engine/listeners/flush-counts.ts'
+import { noCountryFinder } from '../../src/radio/countries.ts'
 import { openListenerDescriber } from '../../src/radio/listener-details.ts'
 import { addMissingPollRows } from '../../src/radio/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../../src/radio/polls/poller.ts'
@@ -14,7 +14,7 @@ export async function openPolling(
   sql: Sql,
   redisUrl: string,
   WEBHOOK_ALLOWED_NETWORKS: readonly string[] = [],
-  countries = noCountries
+  countries = noCountryFinder
 ) {
   const playout = await openPlayout(sql, redisUrl)
   const secrets = openSecrets(randomBytes(32))
@@ -56,7 +56,7 @@ export async function openPolling(
     },
     /** The counts of a station, its mounts and its remotes, by path, as `total/unique`. */
     counts: async (stationId: number) => {
-      await flushStations(playout, [stationId])
+      await flushStationCounts(playout, [stationId])
       const [station] = await sql<{ all: string }[]>`
         select listeners_total || '/' || listeners_unique as all from stations where id = ${stationId}`
       const sources = await sql<{ path: string; count: string }[]>`

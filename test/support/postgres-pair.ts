@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { startGuarded } from '../../src/stores/embedded/guarded-process.ts'
-import { chooseAccount } from '../../src/stores/embedded/postgres-account.ts'
+import { startGuardedProcess } from '../../src/stores/embedded/guarded-process.ts'
+import { chooseOsAccount } from '../../src/stores/embedded/postgres-account.ts'
 import { findPostgresBinaries } from '../../src/stores/embedded/postgres-cluster.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { copyCluster } from './cluster.ts'
@@ -32,7 +32,7 @@ export async function startConfiguredPostgres(folder: string, port: number, sett
   const data = join(folder, 'data')
   await appendFile(join(data, 'postgresql.auto.conf'), settings.map(line => `${line}\n`).join(''))
   const { postgres: program } = await findPostgresBinaries()
-  const account = await chooseAccount(folder, program)
+  const account = await chooseOsAccount(folder, program)
   const options = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
@@ -40,7 +40,7 @@ export async function startConfiguredPostgres(folder: string, port: number, sett
     'max_connections=200'
   ]
   const command = [...account.prefix, program, '-D', data, ...options.flatMap(option => ['-c', option])]
-  return startGuarded(command, { stopSignal: 'INT', cwd: folder, ...account.ids })
+  return startGuardedProcess(command, { stopSignal: 'INT', cwd: folder, ...account.ids })
 }
 
 /** Creates a stopped cluster with the database of the program. Returns the URL that it has on a port. */

@@ -1,4 +1,4 @@
-import { newestRevision, type StationState } from '../../src/model/station/state.ts'
+import { stationRevisionOf, type StationState } from '../../src/model/station/state.ts'
 import type { Trigger } from '../../src/model/station/triggers.ts'
 import type { RedisClient } from '../../src/stores/redis/connection.ts'
 import {
@@ -9,11 +9,11 @@ import {
   shardOf,
   stationKey
 } from '../../src/stores/redis/keys.ts'
-import { encodeState, formatPosition, ownSchema } from '../../src/stores/redis/state-schema.ts'
+import { encodeState, formatPosition, ownStateSchema } from '../../src/stores/redis/state-schema.ts'
 
 /** The position of a state that this release writes. */
 export const positionOf = (state: StationState): string =>
-  formatPosition({ ...state, revision: newestRevision(state), schema: ownSchema })
+  formatPosition({ ...state, revision: stationRevisionOf(state), schema: ownStateSchema })
 
 /** Writes a state over any stored one, with the offset that it has. */
 const script = `
@@ -35,7 +35,7 @@ export async function putState(
   const { stationId } = state
   const shard = shardOf(stationId)
   const position = positionOf(state)
-  const text = encodeState(state, ownSchema)
+  const text = encodeState(state, ownStateSchema)
   const message = JSON.stringify({ stationId, position, triggers, state: JSON.parse(text) })
   const keys = [stationKey(stationId), positionsKey(shard), changedKey(shard), sequenceKey(shard)]
   await redis.eval(script, 5, ...keys, changesChannel(shard), stationId, position, text, message)

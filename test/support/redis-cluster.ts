@@ -1,5 +1,5 @@
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
+import { findOrDownloadRedis } from '../../src/stores/embedded/find-redis.ts'
 import { openRedisNode, type RedisNode, untilSynchronized } from './redis-node.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
@@ -24,7 +24,7 @@ export interface RedisCluster extends AsyncDisposable {
 /** Starts the cluster and waits until it serves every slot. `hasReplica`: the first node has a replica. */
 export async function startRedisCluster({ hasReplica = false } = {}): Promise<RedisCluster> {
   const folder = await openTempFolder()
-  const { command } = await obtainRedis(folder.path)
+  const { command } = await findOrDownloadRedis(folder.path)
   const nodes = await Promise.all([0, 1, 2].map(async () => openNode(command, folder.path)))
   const replica = hasReplica ? await openNode(command, folder.path) : null
   const all = [...nodes, ...(replica === null ? [] : [replica])]

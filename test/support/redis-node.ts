@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { type GuardedProcess, startGuarded } from '../../src/stores/embedded/guarded-process.ts'
+import { type GuardedProcess, startGuardedProcess } from '../../src/stores/embedded/guarded-process.ts'
 import { waitFor } from './wait.ts'
 
 /** Settings of Redis by name, which may be several lines of one. */
@@ -67,7 +67,7 @@ export async function openRedisNode(options: NodeOptions): Promise<RedisNode> {
     kill,
     start: async () => {
       const words = [...command, file, ...(isSentinel ? ['--sentinel'] : [])]
-      const started = await startGuarded(words, { stopSignal: 'TERM', cwd: folder })
+      const started = await startGuardedProcess(words, { stopSignal: 'TERM', cwd: folder })
       server = started
       const ended = started.exited.then(() => {
         throw new Error(`a node of Redis ended: ${started.lastOutput()}`)

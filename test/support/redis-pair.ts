@@ -1,4 +1,4 @@
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
+import { findOrDownloadRedis } from '../../src/stores/embedded/find-redis.ts'
 import { openRedisNode, type RedisNode, type RedisSettings, replicate } from './redis-node.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
@@ -26,7 +26,7 @@ const settings = {
 /** Starts both, and waits until the replica has all data. */
 export async function startRedisPair(own: RedisSettings = {}): Promise<RedisPair> {
   const folder = await openTempFolder()
-  const { command } = await obtainRedis(folder.path)
+  const { command } = await findOrDownloadRedis(folder.path)
   const open = async () =>
     openRedisNode({ command, parent: folder.path, password, settings: { ...settings, ...own } })
   const [primary, replica] = [await open(), await open()]
@@ -60,7 +60,7 @@ export interface Sentinels extends AsyncDisposable {
 /** Starts Sentinels that watch a pair, and waits until they know each other and the replica. */
 export async function startSentinels({ primary }: RedisPair): Promise<Sentinels> {
   const folder = await openTempFolder()
-  const { command } = await obtainRedis(folder.path)
+  const { command } = await findOrDownloadRedis(folder.path)
   const nodes = await Promise.all(
     [0, 1, 2].map(async () =>
       openRedisNode({

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -68,24 +68,12 @@ export const hasReleaseBefore = (): Promise<boolean> =>
     () => false
   )
 
-/**
- * Builds the release before this one in an empty folder, with short delays, and with the packages of this one but for
- * its own patch of `postgres`.
- */
+/** Builds the release before this one in an empty folder, with its own packages and with short delays. */
 export async function buildReleaseBefore(folder: string): Promise<void> {
   const archive = join(folder, 'release.tar')
   await run('git', ['archive', '--output', archive, releaseBefore, 'patches', ...parts], { cwd: root })
   await run('tar', ['-xf', archive, '-C', folder])
-  const packages = join(root, 'node_modules')
-  await mkdir(join(folder, 'node_modules'))
-  for (const name of await readdir(packages)) {
-    const copy = join(folder, 'node_modules', name)
-    if (name === 'postgres') await cp(join(packages, name), copy, { recursive: true })
-    else await symlink(join(packages, name), copy)
-  }
-  const patch = 'patches/postgres+3.4.9.patch'
-  await run('git', ['apply', '--reverse', join(root, patch)], { cwd: folder })
-  await run('git', ['apply', patch], { cwd: folder })
+  await run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
   await shortenLifetime(join(folder, 'src/db/processes.ts'))
   // Its own script knows its programs.
   await run(process.execPath, ['scripts/build.mjs'], { cwd: folder })

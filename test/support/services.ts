@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
-import { migrate } from '../../src/stores/db/migrate.ts'
+import { migrateSchema } from '../../src/stores/db/migrate.ts'
 import { openSql } from '../../src/stores/db/sql.ts'
-import { obtainRedis } from '../../src/stores/embedded/find-redis.ts'
+import { findOrDownloadRedis } from '../../src/stores/embedded/find-redis.ts'
 import { startPostgres } from '../../src/stores/embedded/postgres.ts'
 import { cpuByChild } from './cpu-of-processes.ts'
 import { prepareTemplate } from './databases.ts'
@@ -37,7 +37,7 @@ export async function setup(project: TestProject): Promise<void> {
     const folder = await openTempFolder()
     closers.push(folder[Symbol.asyncDispose])
     // If Redis must be downloaded, concurrent test files do not download it again.
-    await obtainRedis(join(folder.path, 'redis'))
+    await findOrDownloadRedis(join(folder.path, 'redis'))
     const given = process.env['TEST_DATABASE_URL']
     const cluster = given === undefined ? await makeCluster() : ''
     project.provide('clusterFolder', cluster)
@@ -99,7 +99,7 @@ async function openTemplate(serverUrl: string): Promise<string> {
   url.pathname = `/${name}`
   const sql = openSql(url.href, { max: 1, name: 'migrate' })
   try {
-    await migrate(sql)
+    await migrateSchema(sql)
     await prepareTemplate(sql)
   } finally {
     await sql.end({ timeout: 5 })

@@ -1,11 +1,11 @@
 import { newPlaylistSettings, newStationSettings } from '../../src/commands/simulate/example-station.ts'
-import type { AutodjRules, PlayOrRow, Library, Playlist } from '../../src/model/autodj/library.ts'
-import type { LogEntry } from '../../src/model/autodj/log-entry.ts'
+import type { AutodjRules, PlayOrRow, AutodjLibrary, Playlist } from '../../src/model/autodj/library.ts'
+import type { DecisionLogEntry } from '../../src/model/autodj/log-entry.ts'
 import type { ScheduleItem } from '../../src/model/autodj/schedule.ts'
 import type { SimulatedPlay } from '../../src/model/autodj/simulate.ts'
-import type { Run } from '../../src/model/autodj/simulation/run.ts'
-import { buildTracks, type TrackRow } from '../../src/model/autodj/tracks.ts'
-import { hourMs, minuteMs, openZone } from '../../src/model/autodj/zone.ts'
+import type { SimulationRun } from '../../src/model/autodj/simulation/run.ts'
+import { hourMs, minuteMs, getTimeZone } from '../../src/model/autodj/time-zone.ts'
+import { buildTrackColumns, type TrackRow } from '../../src/model/autodj/track-columns.ts'
 
 /** A Monday, 00:00 in UTC. */
 export const monday = Date.UTC(2026, 0, 12)
@@ -51,14 +51,14 @@ export function aPlaylist(
       loop_once: false,
       ...item
     })),
-    tracks: buildTracks(tracks ?? Array.from({ length: 10 }, (_, index) => aTrack(id * 100 + index)))
+    tracks: buildTrackColumns(tracks ?? Array.from({ length: 10 }, (_, index) => aTrack(id * 100 + index)))
   }
 }
 
-export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRules> = {}): Library {
+export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRules> = {}): AutodjLibrary {
   return {
     rules: {
-      zone: openZone('UTC'),
+      zone: getTimeZone('UTC'),
       seed: 1,
       ...newStationSettings,
       requestThresholdMs: 0,
@@ -74,7 +74,7 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRu
 export interface Heard extends Partial<PlayOrRow> {
   readonly of: number
   readonly minutes: number
-  readonly log?: readonly LogEntry[]
+  readonly log?: readonly DecisionLogEntry[]
 }
 
 /** Returns consecutive plays. */
@@ -108,7 +108,7 @@ export function aRun(
   playlists: readonly Playlist[],
   heard: readonly Heard[],
   rules: Partial<AutodjRules> = {}
-): Run {
+): SimulationRun {
   const plays = inARow(monday, heard)
   return {
     library: aLibrary(playlists, rules),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { findFreePort } from '../../src/platform/process/ports.ts'
-import { startGuarded } from '../../src/stores/embedded/guarded-process.ts'
+import { startGuardedProcess } from '../../src/stores/embedded/guarded-process.ts'
 import { findSshd } from './sshd-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { sized } from './tier.ts'
@@ -86,7 +86,7 @@ async function start(
   const lenient = ['-o', 'PerSourcePenalties=no']
   const knowsPenalties = spawnSync(program, ['-t', '-f', config, ...lenient], { timeout: 5_000 }).status === 0
   const words = [program, '-D', '-e', '-f', config, ...(knowsPenalties ? lenient : [])]
-  const server = await startGuarded(words, { stopSignal: 'TERM', cwd: temp.path })
+  const server = await startGuardedProcess(words, { stopSignal: 'TERM', cwd: temp.path })
   closers.push(server.stop)
   await waitFor(async () => server.hasExited() || accepts(port), { deadlineMs: 10_000, what: 'sshd' })
   if (server.hasExited()) throw new Error(`sshd ended: ${server.lastOutput()}`)

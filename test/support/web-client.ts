@@ -3,17 +3,17 @@ import type { StationState } from '../../src/model/station/state.ts'
 import {
   defaultStaleAfterMs,
   type FollowState,
-  initialState,
-  statusAt
+  initialFollowState,
+  followStatusAt
 } from '../../web/client/follow-state.ts'
-import type { NowPlaying } from '../../web/client/interface.ts'
-import type { ServerMessage } from '../../web/client/message.ts'
 import {
   type ConnectionEnd,
   type ConnectionEffect,
   type FollowInput,
-  applyInput
-} from '../../web/client/step.ts'
+  applyFollowInput
+} from '../../web/client/follow-step.ts'
+import type { NowPlaying } from '../../web/client/interface.ts'
+import type { ServerMessage } from '../../web/client/message.ts'
 import { aStation, documented } from './builders.ts'
 
 /** The now-playing document of a station as it is pushed at `nowSeconds`. */
@@ -40,14 +40,14 @@ export const connectMessage = (epoch = 'e1', upTo: number | null = null): Server
 })
 
 /** Drives the steps of a client with times and random numbers that the test chooses. */
-export function openDriver(options: Partial<Parameters<typeof initialState>[2]> = {}) {
-  let state: FollowState = initialState(['websocket', 'sse', 'poll'], 0, {
+export function openDriver(options: Partial<Parameters<typeof initialFollowState>[2]> = {}) {
+  let state: FollowState = initialFollowState(['websocket', 'sse', 'poll'], 0, {
     staleAfterMs: defaultStaleAfterMs,
     ...options
   })
 
   function take(input: FollowInput, atMs: number, random = 1): ConnectionEffect | null {
-    const next = applyInput(state, input, atMs, random)
+    const next = applyFollowInput(state, input, atMs, random)
     state = next.state
     return next.effect
   }
@@ -56,7 +56,7 @@ export function openDriver(options: Partial<Parameters<typeof initialState>[2]> 
     get state() {
       return state
     },
-    status: (atMs: number) => statusAt(state, atMs).status,
+    status: (atMs: number) => followStatusAt(state, atMs).status,
     take,
     /** Receives a message over the current connection. */
     receive: (message: ServerMessage, atMs: number, random?: number) =>

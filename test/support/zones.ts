@@ -1,4 +1,4 @@
-import { dayMs, openZone, type Zone } from '../../src/model/autodj/zone.ts'
+import { dayMs, getTimeZone, type TimeZone } from '../../src/model/autodj/time-zone.ts'
 import { isDeep } from './tier.ts'
 
 /** Zones whose clocks change by unusual amounts, at unusual times, often, or on unusual dates. */
@@ -23,23 +23,23 @@ const allZones = Intl.supportedValuesOf('timeZone')
  * lists. In the quick tier the unusual ones and every 40th of the others: the first use of a zone takes most
  * of the time.
  */
-export const zones: readonly Zone[] = [
+export const zones: readonly TimeZone[] = [
   ...new Set(['UTC', ...oddZones, ...allZones.filter((_, index) => isDeep || index % 40 === 0)])
-].map(openZone)
+].map(getTimeZone)
 
 export const sweepFromMs = Date.UTC(2020, 0, 1)
 export const sweepToMs = Date.UTC(2036, 0, 1)
 
-const changesByZone = new Map<Zone, readonly number[]>()
+const changesByZone = new Map<TimeZone, readonly number[]>()
 
 /** The instants from 2020 to 2035 at which the clock of a zone changes. */
-export function changesOf(zone: Zone): readonly number[] {
+export function changesOf(zone: TimeZone): readonly number[] {
   const known = changesByZone.get(zone) ?? findChanges(zone)
   changesByZone.set(zone, known)
   return known
 }
 
-function findChanges(zone: Zone): number[] {
+function findChanges(zone: TimeZone): number[] {
   const changes = new Set<number>()
   for (let atMs = sweepFromMs; atMs < sweepToMs; atMs += dayMs) {
     const { untilMs } = zone.span(atMs)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { secretNames } from '../../scripts/variable-files.mjs'
-import { parseConfig, variableNames } from '../../src/config.ts'
+import { parseConfig, configVariableNames } from '../../src/config.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 
 test('an empty environment results in the documented defaults', () => {
@@ -114,7 +114,7 @@ test('docs/configuration.md lists exactly the variables, with their defaults', (
       (name, index) => [name, names.length === 1 ? defaults : defaults.split(', ')[index]] as const
     )
   })
-  expect(rows.map(([name]) => name).toSorted()).toEqual(variableNames.toSorted())
+  expect(rows.map(([name]) => name).toSorted()).toEqual(configVariableNames.toSorted())
   const render = (value: unknown) =>
     typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value) || 'none'
   const documented = new Map(rows)

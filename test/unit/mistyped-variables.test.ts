@@ -1,7 +1,7 @@
 import { assert, constantFrom, nat, pre, property } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { variableNames } from '../../src/config.ts'
+import { configVariableNames } from '../../src/config.ts'
 import { findMistypedVariables } from '../../src/mistyped-variables.ts'
 
 test.for([
@@ -46,13 +46,13 @@ test('nothing is reported if the variable is set as well, or the other one is em
 })
 
 test('no variable is reported as another one, and a missing letter in a long name is always found', () => {
-  for (const name of variableNames) expect(findMistypedVariables({ [name]: 'x' })).toEqual([])
-  const long = variableNames.filter(name => name.length >= 10)
+  for (const name of configVariableNames) expect(findMistypedVariables({ [name]: 'x' })).toEqual([])
+  const long = configVariableNames.filter(name => name.length >= 10)
   assert(
     property(constantFrom(...long), nat(), (name, index) => {
       const at = index % name.length
       const given = name.slice(0, at) + name.slice(at + 1)
-      pre(!variableNames.includes(given))
+      pre(!configVariableNames.includes(given))
       expect(findMistypedVariables({ [given]: 'x' }).map(each => each.given)).toEqual([given])
     })
   )

@@ -1,19 +1,24 @@
-import { openLocalTime, progressAt } from './clock.ts'
+import { openLocalClock, progressAt } from './clock.ts'
 import { type StartConnection, openEventStream, openWebSocket } from './connection.ts'
+import { openEmitter } from './emitter.ts'
 import {
   defaultStaleAfterMs,
   type FollowState,
   nextStatusChangeMs,
-  initialState,
-  statusAt
+  initialFollowState,
+  followStatusAt
 } from './follow-state.ts'
+import {
+  followTimerDueAtMs,
+  type ConnectionEffect,
+  type FollowInput,
+  applyFollowInput
+} from './follow-step.ts'
 import type { followStation as Declared, Fetch, Snapshot, Transport, WebSocketClass } from './interface.ts'
-import { openEmitter } from './listeners.ts'
 import type { ServerMessage } from './message.ts'
 import { openPolling } from './polling.ts'
-import { timerDueAtMs, type ConnectionEffect, type FollowInput, applyInput } from './step.ts'
 import { openTimeline } from './timeline.ts'
-import { openTokens } from './tokens.ts'
+import { openTokenRenewal } from './tokens.ts'
 
 const openers: Readonly<Record<Transport, StartConnection>> = {
   websocket: openWebSocket,
@@ -44,12 +49,12 @@ export const followStation: typeof Declared = options => {
   const { staleAfterMs = defaultStaleAfterMs } = options
   const server = new URL(options.server ?? globals.location?.origin ?? '')
   if (!server.pathname.endsWith('/')) server.pathname += '/'
-  const now = openLocalTime(byMs => take({ type: 'jumped', byMs }))
+  const now = openLocalClock(byMs => take({ type: 'jumped', byMs }))
   const listeners = openEmitter()
-  let state = initialState(transports, now(), { staleAfterMs, known })
+  let state = initialFollowState(transports, now(), { staleAfterMs, known })
   const timeline = options.delay === undefined ? null : openTimeline(options.delay)
   let snapshot = createSnapshot(state, now())
-  const tokens = typeof token === 'function' ? openTokens(token, () => take({ type: 'renewed' })) : null
+  const tokens = typeof token === 'function' ? openTokenRenewal(token, () => take({ type: 'renewed' })) : null
   let close: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -57,7 +62,7 @@ export const followStation: typeof Declared = options => {
   function take(...inputs: readonly FollowInput[]): void {
     const atMs = now()
     for (const input of inputs) {
-      const next = applyInput(state, input, atMs, Math.random())
+      const next = applyFollowInput(state, input, atMs, Math.random())
       state = next.state
       if (next.effect !== null) perform(next.effect)
     }
@@ -95,7 +100,7 @@ export const followStation: typeof Declared = options => {
     clearTimeout(timer)
     const isEnded = state.phase.type === 'ended'
     const checkAtMs = timeline === null || isEnded ? Infinity : timeline.nextCheckMs(atMs)
-    const delayMs = Math.min(timerDueAtMs(state), nextStatusChangeMs(state, atMs), checkAtMs) - atMs
+    const delayMs = Math.min(followTimerDueAtMs(state), nextStatusChangeMs(state, atMs), checkAtMs) - atMs
     if (delayMs < Infinity)
       timer = setTimeout(() => take({ type: 'timer' }), Math.min(Math.max(delayMs, 0) + 1, maxTimerMs))
     listeners.emitChanges(before, snapshot)
@@ -105,7 +110,7 @@ export const followStation: typeof Declared = options => {
     const { document, confirmedAtMs, phase, clock } = from
     const times = { atMs, aheadMs: clock.aheadMs ?? 0 }
     return {
-      ...statusAt(from, atMs),
+      ...followStatusAt(from, atMs),
       via: phase.type === 'open' ? phase.transport : null,
       np: timeline === null ? (document?.np ?? null) : timeline.show(document, times),
       trueAtMs: confirmedAtMs === null ? null : Date.now() - (atMs - confirmedAtMs)

@@ -8,7 +8,7 @@ const minJumpMs = 500
  * advances while the machine sleeps. `onJump` is called when the machine slept or its clock was set forward,
  * which look the same, before the first time that includes the jump is returned.
  */
-export function openLocalTime(
+export function openLocalClock(
   onJump: (byMs: number) => void,
   date: () => number = () => Date.now(),
   steady: () => number = () => performance.now()

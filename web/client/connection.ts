@@ -1,7 +1,7 @@
 import type { SubscribeMessage } from '../../src/live/vocabulary.ts'
+import type { ConnectionEnd } from './follow-step.ts'
 import type { Fetch, WebSocketClass, WebSocketLike } from './interface.ts'
-import { type ServerMessage, parseFrame } from './message.ts'
-import type { ConnectionEnd } from './step.ts'
+import { type ServerMessage, parseServerFrame } from './message.ts'
 
 export interface ConnectionOptions {
   /** The address of the server, with a slash at the end. */
@@ -44,7 +44,7 @@ function subscribeMessage(options: ConnectionOptions, token: string): string {
 }
 
 /** Sends a GET request with the key in a header. Throws if `fetch` is not available. */
-export async function sendRequest(options: ConnectionOptions, path: string, signal: AbortSignal) {
+export async function sendGetRequest(options: ConnectionOptions, path: string, signal: AbortSignal) {
   const { fetch, apiKey, server } = options
   if (fetch === undefined) throw new Error('fetch is not available')
   const headers = apiKey === '' ? {} : { 'X-API-Key': apiKey }
@@ -58,7 +58,7 @@ export const openEventStream: StartConnection = options => {
   const query = new URLSearchParams({ cf_connect: subscribeMessage(options, '') }).toString()
 
   async function follow(): Promise<void> {
-    const response = await sendRequest(options, `api/live/nowplaying/sse?${query}`, signal)
+    const response = await sendGetRequest(options, `api/live/nowplaying/sse?${query}`, signal)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     if (!response.ok || !isStream || response.body === null) return
     const decoder = new TextDecoder()
@@ -69,7 +69,7 @@ export const openEventStream: StartConnection = options => {
       if (done || signal.aborted) return
       for (const line of splitLines(decoder.decode(value, { stream: true }))) {
         if (signal.aborted || !line.startsWith('data:')) continue
-        options.onMessages(parseFrame(line.slice('data:'.length), stationChannel(options)))
+        options.onMessages(parseServerFrame(line.slice('data:'.length), stationChannel(options)))
       }
     }
   }
@@ -110,7 +110,7 @@ export const openWebSocket: StartConnection = options => {
     if (isOpen) socket.send(subscribeMessage(options, options.apiKey))
   })
   socket.addEventListener('message', ({ data }) => {
-    if (isOpen) options.onMessages(parseFrame(String(data), stationChannel(options)))
+    if (isOpen) options.onMessages(parseServerFrame(String(data), stationChannel(options)))
   })
   // Every error is followed by a close event, which has the code.
   socket.addEventListener('error', () => {})

@@ -1,7 +1,7 @@
 import { type ServerClock, unknownClock } from './clock.ts'
 import type { Known, Reason, Status, Transport } from './interface.ts'
 
-/** The state of following one station. Times are those of `openLocalTime`. */
+/** The state of following one station. Times are those of `openLocalClock`. */
 export interface FollowState {
   /** The transports to try, in order of preference. */
   readonly transports: readonly Transport[]
@@ -38,7 +38,7 @@ export type ConnectionPhase = Readonly<
 >
 
 /** The initial state, in which the first connection is due at once. */
-export function initialState(
+export function initialFollowState(
   transports: readonly Transport[],
   atMs: number,
   { staleAfterMs, known }: { readonly staleAfterMs: number; readonly known?: Known | undefined }
@@ -71,7 +71,7 @@ const firstDocumentMs = 10_000
 const offlineAfterMs = 300_000
 
 /** The status to show at `atMs`. */
-export function statusAt(state: FollowState, atMs: number): { status: Status; reason: Reason | null } {
+export function followStatusAt(state: FollowState, atMs: number): { status: Status; reason: Reason | null } {
   const { phase, document, isMissing, confirmedAtMs, failures } = state
   if (phase.type === 'ended') return { status: 'offline', reason: phase.reason }
   if (isMissing) return { status: 'offline', reason: 'unknown' }

@@ -36,7 +36,7 @@ export type PublicationMessage = Extract<ServerMessage, { type: 'publication' }>
 const malformed: readonly ServerMessage[] = [{ type: 'malformed' }]
 
 /** Parses a frame of the live protocol. Returns nothing for frames of other channels. */
-export function parseFrame(text: string, channel: string): readonly ServerMessage[] {
+export function parseServerFrame(text: string, channel: string): readonly ServerMessage[] {
   let frame: unknown
   try {
     frame = JSON.parse(text)
@@ -80,12 +80,12 @@ export function isPublishedData(data: unknown): data is PublishedData {
 }
 
 /** Applies a JSON Merge Patch (RFC 7396). Returns a new value that shares unchanged members with the old. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
+export function mergeJsonPatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const result = new Map(Object.entries(isObject(target) ? target : {}))
   for (const [name, value] of Object.entries(patch))
     if (value === null) result.delete(name)
-    else result.set(name, mergePatch(result.get(name), value))
+    else result.set(name, mergeJsonPatch(result.get(name), value))
   return Object.fromEntries(result)
 }
 

@@ -1,4 +1,4 @@
-import { type ConnectionOptions, type StartConnection, sendRequest } from './connection.ts'
+import { type ConnectionOptions, type StartConnection, sendGetRequest } from './connection.ts'
 import { isObject, type ServerMessage } from './message.ts'
 
 /** How long the server may wait for a change before it responds. */
@@ -20,7 +20,7 @@ export const openPolling: StartConnection = options => {
     cancel = () => aborter.abort()
     const timer = setTimeout(cancel, timeoutMs)
     try {
-      const response = await sendRequest(options, path, aborter.signal)
+      const response = await sendGetRequest(options, path, aborter.signal)
       const { status, headers } = response
       const body: unknown = status === 200 ? await response.json() : null
       return { status, headers, body }

@@ -75,7 +75,7 @@ const toleranceMs = 1_000
  * The index of the document that was current `delayMs` before `atMs`; the oldest one if none was. `shown` is the entry
  * that is shown now.
  */
-export function findShown(
+export function findShownIndex(
   timeline: readonly TimelineEntry[],
   {
     atMs,
@@ -130,7 +130,7 @@ export function openTimeline(readDelay: () => number) {
       else if (document.epoch !== newest?.epoch || document.offset !== newest.offset)
         entries = addDocument(entries, document.np, { atMs, aheadMs })
       newest = document
-      shown = entries[findShown(entries, { atMs, delayMs, shown })] ?? null
+      shown = entries[findShownIndex(entries, { atMs, delayMs, shown })] ?? null
       return shown?.np ?? null
     },
     /** When to call `show` again if nothing is received. */

@@ -10,7 +10,7 @@ const maxTimerMs = 2 ** 31 - 1
  * Gets listen tokens with `load`, one at a time, and another one when 70 to 90 % of the lifetime have passed,
  * so that the tokens of many clients are not renewed at once. Calls `onRenewed` for each token after the first.
  */
-export function openTokens(load: () => Promise<ListenToken>, onRenewed: () => void) {
+export function openTokenRenewal(load: () => Promise<ListenToken>, onRenewed: () => void) {
   let token = ''
   let expiresAtMs = 0
   let failedAtMs = -Infinity

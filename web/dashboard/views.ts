@@ -1,12 +1,12 @@
-import type { Feature } from './api/permissions.ts'
+import type { DashboardFeature } from './api/permissions.ts'
 import type { InstallationSection, StationSection } from './ui/route.ts'
 
 /** A section of the dashboard. */
-export interface View<Section = string> {
+export interface DashboardView<Section = string> {
   readonly section: Section
   readonly title: string
   /** The page is shown if the key allows one of these. Empty: every key does. */
-  readonly features: readonly Feature[]
+  readonly features: readonly DashboardFeature[]
   /** The custom element of the page, which `load` defines. */
   readonly element: string
   /** Loads the module of the page; absent for pages that are part of the first page. */
@@ -18,7 +18,7 @@ export interface View<Section = string> {
 const loadResources = () => import('./resources/resource-pages.ts')
 
 /** The views of the installation, in the order of the navigation. Others are not found. */
-export const installationViews: readonly View<InstallationSection>[] = [
+export const installationViews: readonly DashboardView<InstallationSection>[] = [
   { section: 'stations', title: 'Stations', features: [], element: 'stations-view', hasOwnHeading: true },
   { section: 'keys', title: 'API keys', features: ['viewKeys'], element: 'keys-page', load: loadResources },
   {
@@ -74,7 +74,7 @@ export const installationViews: readonly View<InstallationSection>[] = [
 ]
 
 /** The page on which an invited person joins. */
-export const joinView: View = {
+export const joinView: DashboardView = {
   section: 'join',
   title: 'Join',
   features: [],
@@ -83,7 +83,7 @@ export const joinView: View = {
 }
 
 /** The views of a station, in the order of the tabs. Others are not found. */
-export const stationViews: readonly View<StationSection>[] = [
+export const stationViews: readonly DashboardView<StationSection>[] = [
   {
     section: 'now',
     title: 'Now',

@@ -1,7 +1,7 @@
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 
 /** The address of the server that sent a file of a page, including a path in front of it. */
-export function serverUrl(file: string): URL {
+export function serverUrlOfFile(file: string): URL {
   const url = new URL('.', file)
   url.pathname = url.pathname.replace(/assets\/$/, '')
   return url
@@ -19,7 +19,11 @@ const originsOf = ({ server }: Access, { station }: Pick<NowPlaying, 'station'>)
  * The address of a stream, with the listen token of a private station if its server is this one. An API key is
  * never added, since proxies and streaming servers log addresses.
  */
-export function streamUrl(address: string, access: Access, np: Pick<NowPlaying, 'station'>): string {
+export function authorizedStreamUrl(
+  address: string,
+  access: Access,
+  np: Pick<NowPlaying, 'station'>
+): string {
   const token = tokenFor(access, np)
   if (token === '' || !URL.canParse(address)) return address
   const url = new URL(address)
@@ -36,7 +40,7 @@ const tokenFor = ({ token }: Access, { station }: Pick<NowPlaying, 'station'>) =
  * The address of a cover, with the key or listen token of a private station. Returns an empty text for addresses of
  * other servers, which elements do not contact.
  */
-export function artUrl(address: string, access: Access, np: Pick<NowPlaying, 'station'>): string {
+export function authorizedArtUrl(address: string, access: Access, np: Pick<NowPlaying, 'station'>): string {
   if (!URL.canParse(address)) return ''
   const url = new URL(address)
   if (!originsOf(access, np).includes(url.origin)) return ''

@@ -1,4 +1,4 @@
-import type { Stream } from './streams.ts'
+import type { PlayableStream } from './streams.ts'
 
 /**
  * `retrying`: the stream has failed several times, and is tried again until it plays or is stopped. `missing`: the
@@ -33,7 +33,7 @@ export interface HlsAttachment {
 export type AttachHls = (url: string, onFailure: () => void) => Promise<HlsAttachment>
 
 /** Returns whether no streaming server has the stream at an address, so that retries are in vain. */
-export type IsMissing = (url: string) => Promise<boolean>
+export type IsStreamMissing = (url: string) => Promise<boolean>
 
 /**
  * The backoff doubles from retry to retry, up to the longest. Jitter of a quarter spreads the listeners of a server.
@@ -51,7 +51,7 @@ const progressCheckMs = 5_000
 /** Data arrives in pieces, so the largest of the last samples, over about five seconds, is the delay. */
 const delaySamples = 20
 
-export const isActive = (sound: SoundState) =>
+export const isSoundActive = (sound: SoundState) =>
   sound === 'playing' || sound === 'starting' || sound === 'retrying'
 
 export type AudioPlayer = ReturnType<typeof openAudioPlayer>
@@ -65,10 +65,10 @@ export function openAudioPlayer(
   output: AudioOutput,
   onChange: () => void,
   attachHls: AttachHls,
-  isMissing: IsMissing
+  isMissing: IsStreamMissing
 ) {
   let sound: SoundState = 'silent'
-  let stream: Pick<Stream, 'url' | 'isHls'> | null = null
+  let stream: Pick<PlayableStream, 'url' | 'isHls'> | null = null
   /** Failures in a row. */
   let failures = 0
   let wasHeard = false
@@ -91,7 +91,7 @@ export function openAudioPlayer(
     timer = setTimeout(act, ms)
   }
 
-  function start({ url, isHls }: Pick<Stream, 'url' | 'isHls'>): void {
+  function start({ url, isHls }: Pick<PlayableStream, 'url' | 'isHls'>): void {
     detach()
     isBackingOff = false
     schedule(timeoutMs, retry)
@@ -232,7 +232,7 @@ export function openAudioPlayer(
       return Math.max(0, ...samples)
     },
     /** Starts a stream, which replaces the current one. */
-    play(next: Pick<Stream, 'url' | 'isHls'>): void {
+    play(next: Pick<PlayableStream, 'url' | 'isHls'>): void {
       stream = next
       failures = 0
       wasHeard = false
@@ -244,7 +244,7 @@ export function openAudioPlayer(
     /** Tries at once, for when the network is back or the page is visible again. */
     wake,
     /** Takes a new address of the stream that plays: at once if it fails now, else with the next retry. */
-    move(next: Pick<Stream, 'url' | 'isHls'>): void {
+    move(next: Pick<PlayableStream, 'url' | 'isHls'>): void {
       if (stream === null || stream.url === next.url) return
       stream = next
       wake()

@@ -15,7 +15,7 @@ const timerMarginMs = 3
  * while a song plays and the page is visible. `getOptions` is called at every rendering; if it returns null,
  * nothing is followed.
  */
-export function followFor(
+export function followStationFor(
   host: ReactiveControllerHost,
   getOptions: () => FollowOptions | null,
   onChange: (snapshot: Snapshot) => void = noop

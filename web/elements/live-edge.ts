@@ -41,7 +41,7 @@ export function openLiveEdge({ now, wait, fetchText }: LiveEdgeDeps) {
   async function observe({ url, edge, endSN }: LivePlaylist): Promise<void> {
     for (let probe = 0; probe < probesAtMost; probe++) {
       await wait(probeMs, closing.signal)
-      const added = secondsAfter(await fetchText(url, closing.signal), endSN)
+      const added = segmentSecondsAfter(await fetchText(url, closing.signal), endSN)
       // It appeared since the request before.
       if (added > 0) return add(edge + added, now() - probeMs / 2)
     }
@@ -67,7 +67,7 @@ export function openLiveEdge({ now, wait, fetchText }: LiveEdgeDeps) {
 }
 
 /** The length of the segments after a sequence number, in seconds (RFC 8216, sections 4.3.2.1 and 4.3.3.2). */
-export function secondsAfter(playlist: string, sequence: number): number {
+export function segmentSecondsAfter(playlist: string, sequence: number): number {
   const first = Number(/^#EXT-X-MEDIA-SEQUENCE:(\d+)/m.exec(playlist)?.[1] ?? 0)
   const lengths = [...playlist.matchAll(/^#EXTINF:([\d.]+)/gm)].map(([, seconds]) => Number(seconds))
   return lengths.slice(Math.max(0, sequence + 1 - first)).reduce((sum, length) => sum + length, 0)

@@ -1,6 +1,6 @@
 import { html, nothing, svg } from 'lit'
 
-import { isActive, type SoundState } from './audio-player.ts'
+import { isSoundActive, type SoundState } from './audio-player.ts'
 
 export const iconView = (shape: ReturnType<typeof svg>) =>
   html`<svg class="icon" viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">${shape}</svg>`
@@ -26,7 +26,7 @@ export interface PlayControls {
 
 /** The button that starts and stops the stream. */
 export function playButtonView({ sound, hasStream, isOnline, play, stop }: PlayControls) {
-  const isOn = isActive(sound)
+  const isOn = isSoundActive(sound)
   if (!isOn && !hasStream) return nothing
   return html`<button
     class="play"

@@ -8,7 +8,7 @@ export interface StationLine {
 }
 
 /** Describes the state of a station. `formatTime` formats Unix seconds; by default in the visitor's zone. */
-export function describeStatus(
+export function describeStationStatus(
   { status, reason, np, trueAtMs }: Snapshot,
   formatTime: (unixSeconds: number) => string = formatTimeOfDay
 ): StationLine {

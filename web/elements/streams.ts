@@ -1,7 +1,7 @@
 import type { Mount, Remote, Station } from '../client/interface.ts'
 
 /** A stream to listen to. */
-export interface Stream {
+export interface PlayableStream {
   readonly url: string
   readonly label: string
   readonly isHls: boolean
@@ -22,7 +22,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** The streams of a station that the browser can play, the default one first. */
-export function listStreams(station: Station, canPlay: (type: string) => boolean): readonly Stream[] {
+export function listStreams(station: Station, canPlay: (type: string) => boolean): readonly PlayableStream[] {
   const isPlayable = ({ format }: Remote) => {
     const type = types[format ?? '']
     return type === undefined || canPlay(type)

@@ -39,7 +39,7 @@ export function formatTimeOfDay(unixSeconds: number, nowMs: number = Date.now())
  * The progress bar and the times of a song. Only the elapsed time if the length is unknown, an empty bar if
  * the progress is. The style is a property, because a strict Content-Security-Policy forbids the attribute.
  */
-export function progressView(progress: Progress | null) {
+export function progressBarView(progress: Progress | null) {
   if (progress !== null && progress.durationMs === null)
     return html`<div class="progress" part="progress">
       <p class="times" part="times"><span>on for ${formatDuration(progress.elapsedMs)}</span></p>

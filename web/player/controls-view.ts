@@ -1,11 +1,11 @@
 import { html, nothing, svg } from 'lit'
 
-import { type AudioPlayer, isActive, type SoundState } from '../elements/audio-player.ts'
+import { type AudioPlayer, isSoundActive, type SoundState } from '../elements/audio-player.ts'
 import { iconView, playButtonView } from '../elements/play-button.ts'
-import type { Stream } from '../elements/streams.ts'
+import type { PlayableStream } from '../elements/streams.ts'
 
-export interface Controls {
-  readonly streams: readonly Stream[]
+export interface PlayerControls {
+  readonly streams: readonly PlayableStream[]
   /** The address of the selected stream; empty for the default one. */
   readonly selected: string
   readonly isOnline: boolean
@@ -15,22 +15,22 @@ export interface Controls {
 }
 
 /** The play button, the choice of streams and the volume. */
-export function controlsView(controls: Controls) {
+export function playerControlsView(controls: PlayerControls) {
   const { streams, isOnline, audio, play } = controls
   const { sound } = audio
   const hasStream = streams.length > 0
-  const isUsable = isActive(sound) || (hasStream && isOnline)
+  const isUsable = isSoundActive(sound) || (hasStream && isOnline)
   return html`<div class="controls">
     ${playButtonView({ sound, hasStream, isOnline, play, stop: () => audio.stop() })}
     <div class="sound">
       <p class="sound-text" role="status">${isUsable ? soundText[sound] : ''}</p>
-      ${streams.length > 1 ? streamsView(controls) : html`<p class="stream">${streams[0]?.label ?? (isActive(sound) ? '' : 'No stream')}</p>`}
+      ${streams.length > 1 ? streamsView(controls) : html`<p class="stream">${streams[0]?.label ?? (isSoundActive(sound) ? '' : 'No stream')}</p>`}
     </div>
     ${isUsable ? volumeView(audio) : nothing}
   </div>`
 }
 
-function streamsView({ streams, selected, select }: Controls) {
+function streamsView({ streams, selected, select }: PlayerControls) {
   const change = ({ target }: Event) => {
     if (target instanceof HTMLSelectElement) select(target.value)
   }

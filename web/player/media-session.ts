@@ -1,5 +1,5 @@
 import type { Snapshot } from '../client/interface.ts'
-import { isActive, type SoundState } from '../elements/audio-player.ts'
+import { isSoundActive, type SoundState } from '../elements/audio-player.ts'
 
 /**
  * Sets the title of the page, and the metadata and actions that media keys and lock screens use. `lastName` is
@@ -36,5 +36,6 @@ export function updateMediaSession(
 }
 
 export function updatePlaybackState(sound: SoundState): void {
-  if ('mediaSession' in navigator) navigator.mediaSession.playbackState = isActive(sound) ? 'playing' : 'none'
+  if ('mediaSession' in navigator)
+    navigator.mediaSession.playbackState = isSoundActive(sound) ? 'playing' : 'none'
 }

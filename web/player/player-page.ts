@@ -3,16 +3,16 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 import { isObject, isPublishedData } from '../client/message.ts'
-import { artUrl, serverUrl, streamUrl } from '../elements/addresses.ts'
-import { isActive, openAudioPlayer } from '../elements/audio-player.ts'
+import { authorizedArtUrl, serverUrlOfFile, authorizedStreamUrl } from '../elements/addresses.ts'
+import { isSoundActive, openAudioPlayer } from '../elements/audio-player.ts'
 import { coverView } from '../elements/cover-view.ts'
-import { followFor } from '../elements/followed-station.ts'
+import { followStationFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
-import { describeStatus, type StationLine } from '../elements/status-line.ts'
-import { isMissingStream, listStreams, type Stream } from '../elements/streams.ts'
-import { progressView } from '../elements/time-text.ts'
+import { describeStationStatus, type StationLine } from '../elements/status-line.ts'
+import { isMissingStream, listStreams, type PlayableStream } from '../elements/streams.ts'
+import { progressBarView } from '../elements/time-text.ts'
 import { wakeWithPage } from '../elements/wake-with-page.ts'
-import { controlsView, loadVolume } from './controls-view.ts'
+import { playerControlsView, loadVolume } from './controls-view.ts'
 import { updateMediaSession, updatePlaybackState } from './media-session.ts'
 import { historyView, nextSongView } from './song-lists.ts'
 
@@ -23,7 +23,7 @@ class CuewirePlayer extends LitElement {
   /** The address of the stream that the visitor selected; empty for the default one. */
   selected = ''
 
-  readonly #station = followFor(
+  readonly #station = followStationFor(
     this,
     () => this.options && { ...this.options, delay: this.#delay },
     snapshot => {
@@ -49,7 +49,7 @@ class CuewirePlayer extends LitElement {
     },
     openHlsLoader(
       this.#media,
-      () => serverUrl(import.meta.url),
+      () => serverUrlOfFile(import.meta.url),
       () => this.#station.serverTimeMs()
     ),
     isMissingStream
@@ -76,7 +76,7 @@ class CuewirePlayer extends LitElement {
   protected override render() {
     const { snapshot } = this.#station
     const { np } = snapshot
-    const status = describeStatus(snapshot)
+    const status = describeStationStatus(snapshot)
     const song = np?.now_playing
     if (np !== null && song) {
       this.#first ??= { shId: song.sh_id, art: song.song.art }
@@ -138,7 +138,7 @@ class CuewirePlayer extends LitElement {
             <p class="album" dir="auto">${song.album}</p>
           </div>`
         )}
-        ${np.is_online ? keyed(shId, progressView(this.#station.progress)) : nothing}
+        ${np.is_online ? keyed(shId, progressBarView(this.#station.progress)) : nothing}
         ${this.#controlsView(np)}
       </div>
     `
@@ -148,12 +148,12 @@ class CuewirePlayer extends LitElement {
   #emptyView(status: StationLine) {
     return html`<div class="song">
       <div class="song-text">${statusView(status)}</div>
-      ${isActive(this.#audio.sound) ? this.#controlsView(null) : nothing}
+      ${isSoundActive(this.#audio.sound) ? this.#controlsView(null) : nothing}
     </div>`
   }
 
   #controlsView(np: NowPlaying | null) {
-    return controlsView({
+    return playerControlsView({
       streams: np === null ? [] : listStreams(np.station, this.#audio.canPlay),
       selected: this.selected,
       isOnline: np?.is_online ?? false,
@@ -190,16 +190,16 @@ class CuewirePlayer extends LitElement {
 
   readonly #artUrl = (address: string) => {
     const { np } = this.#station.snapshot
-    return np === null || this.options === null ? '' : artUrl(address, this.options, np)
+    return np === null || this.options === null ? '' : authorizedArtUrl(address, this.options, np)
   }
 
   /** The stream that is selected, with its access; null if there is none. */
-  get #stream(): Stream | null {
+  get #stream(): PlayableStream | null {
     const { np } = this.#station.snapshot
     if (np === null || this.options === null) return null
     const streams = listStreams(np.station, this.#audio.canPlay)
     const stream = streams.find(({ url }) => url === this.selected) ?? streams[0]
-    return stream === undefined ? null : { ...stream, url: streamUrl(stream.url, this.options, np) }
+    return stream === undefined ? null : { ...stream, url: authorizedStreamUrl(stream.url, this.options, np) }
   }
 
   readonly #play = () => {
@@ -228,7 +228,7 @@ function start(): void {
   const { np, epoch, offset, timeMs, station } = known
   const query = new URLSearchParams(location.search)
   player.options = {
-    server: serverUrl(import.meta.url),
+    server: serverUrlOfFile(import.meta.url),
     station: String(station),
     apiKey: query.get('api_key') ?? '',
     token: query.get('token') ?? '',

@@ -5,7 +5,7 @@ import type { NowPlaying, Progress } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { type PlayControls, playButtonView } from '../elements/play-button.ts'
 import { formatSong, type StationLine } from '../elements/status-line.ts'
-import { formatTimeOfDay, progressView } from '../elements/time-text.ts'
+import { formatTimeOfDay, progressBarView } from '../elements/time-text.ts'
 
 /** What the widget shows, in any size. */
 export interface WidgetState {
@@ -106,7 +106,7 @@ function songView({ np }: WidgetState) {
 }
 
 const songProgressView = ({ np, progress }: WidgetState) =>
-  np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing
+  np?.is_online ? keyed(np.now_playing.sh_id, progressBarView(progress)) : nothing
 
 /** The next song and the history. */
 function rowsView({ np, nowMs }: WidgetState) {

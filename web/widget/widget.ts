@@ -1,12 +1,12 @@
 import { LitElement, unsafeCSS } from 'lit'
 
 import type { FollowOptions } from '../client/interface.ts'
-import { artUrl, serverUrl, streamUrl } from '../elements/addresses.ts'
+import { authorizedArtUrl, serverUrlOfFile, authorizedStreamUrl } from '../elements/addresses.ts'
 import { openAudioPlayer } from '../elements/audio-player.ts'
-import { followFor } from '../elements/followed-station.ts'
+import { followStationFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
-import { describeStatus } from '../elements/status-line.ts'
-import { isMissingStream, listStreams, type Stream } from '../elements/streams.ts'
+import { describeStationStatus } from '../elements/status-line.ts'
+import { isMissingStream, listStreams, type PlayableStream } from '../elements/streams.ts'
 import { wakeWithPage } from '../elements/wake-with-page.ts'
 import { badgeView, cardView, fullView } from './views.ts'
 
@@ -40,13 +40,13 @@ export class CuewireNowPlaying extends LitElement {
     theme: { reflect: true }
   }
   station = ''
-  server = serverUrl(import.meta.url).href
+  server = serverUrlOfFile(import.meta.url).href
   apiKey = ''
   token = ''
   size = 'card'
   theme = ''
 
-  readonly #followed = followFor(
+  readonly #followed = followStationFor(
     this,
     () => this.#options(),
     detail => {
@@ -87,11 +87,11 @@ export class CuewireNowPlaying extends LitElement {
     const view = views[this.size] ?? cardView
     return view({
       np,
-      status: this.#options() === null ? this.#invalidStatus() : describeStatus(snapshot),
+      status: this.#options() === null ? this.#invalidStatus() : describeStationStatus(snapshot),
       isStale: snapshot.status === 'stale' || snapshot.status === 'offline',
       progress,
       nowMs: this.#followed.serverTimeMs(),
-      art: np === null ? '' : artUrl(np.now_playing.song.art, access, np),
+      art: np === null ? '' : authorizedArtUrl(np.now_playing.song.art, access, np),
       button: {
         sound: this.#audio.sound,
         hasStream: stream !== null,
@@ -105,12 +105,12 @@ export class CuewireNowPlaying extends LitElement {
   readonly #delay = () => this.#audio.delay()
 
   /** The default stream, with its access; null if there is none. */
-  get #stream(): Stream | null {
+  get #stream(): PlayableStream | null {
     const { np } = this.#followed.snapshot
     const [stream] = np === null ? [] : listStreams(np.station, this.#audio.canPlay)
     return np === null || stream === undefined
       ? null
-      : { ...stream, url: streamUrl(stream.url, this.#access(), np) }
+      : { ...stream, url: authorizedStreamUrl(stream.url, this.#access(), np) }
   }
 
   #access() {

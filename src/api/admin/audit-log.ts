@@ -1,34 +1,42 @@
-import { integer, text } from '../../model/fields/field.ts'
+import { integerField, textField } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { findStation } from '../core/find-station.ts'
+import { findStationByName } from '../core/find-station.ts'
 import { listRoute } from '../core/list-route.ts'
-import { newestLimit } from '../core/list.ts'
-import { maxSecond, parseMoment } from '../core/moments.ts'
-import { queryFilters } from '../core/parse.ts'
-import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
+import { newestRowsLimitFragment } from '../core/list.ts'
+import { maxUnixSecond, parseMoment } from '../core/moments.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { arrayOf, exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 
-const filters = queryFilters({
-  record: text({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
-  record_id: text({ max: 200, about: 'Only changes of the record with this id.' }),
-  key: text({ max: 255, about: 'Only changes by the key with this name or id.' }),
-  station: text({ max: 255, about: 'Only changes of this station (id or short name).' }),
-  since: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or later, in Unix seconds.' }),
-  until: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or earlier, in Unix seconds.' }),
-  before: integer({
+const filters = openQueryFilters({
+  record: textField({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
+  record_id: textField({ max: 200, about: 'Only changes of the record with this id.' }),
+  key: textField({ max: 255, about: 'Only changes by the key with this name or id.' }),
+  station: textField({ max: 255, about: 'Only changes of this station (id or short name).' }),
+  since: integerField({
+    min: 0,
+    max: maxUnixSecond,
+    about: 'Only changes at this time or later, in Unix seconds.'
+  }),
+  until: integerField({
+    min: 0,
+    max: maxUnixSecond,
+    about: 'Only changes at this time or earlier, in Unix seconds.'
+  }),
+  before: integerField({
     min: 1,
     max: Number.MAX_SAFE_INTEGER,
     about: 'Only changes that are listed after the one with this id: the next page, however deep it is.'
   })
 })
 
-const auditEntrySchema = named(
+const auditEntrySchema = namedSchema(
   'AuditEntry',
   'A change that a caller made.',
-  exactly({
+  exactObject({
     id: int64,
     at: unixSeconds,
-    key: exactly({ id: { ...int64, description: '0: none.' }, name: string }),
+    key: exactObject({ id: { ...int64, description: '0: none.' }, name: string }),
     method: string,
     path: { ...string, description: 'Without the secret of a key.' },
     record: { ...string, examples: ['Playlist'] },
@@ -69,7 +77,7 @@ function parseRange(query: URLSearchParams) {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(query.get('end')?.trim() ?? '')
   return {
     since: since ?? parseSecond(query, 'start') ?? 0,
-    until: until ?? (end === null ? maxSecond : isDay ? end + daySeconds - 1 : end)
+    until: until ?? (end === null ? maxUnixSecond : isDay ? end + daySeconds - 1 : end)
   }
 }
 
@@ -129,7 +137,7 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
 /** Returns an id as it is, since entries remain when a station is deleted. Throws 400 for an unknown name. */
 async function parseStation(sql: Sql, station: string): Promise<number> {
   if (/^\d{1,15}$/.test(station)) return Number(station)
-  const found = await findStation(sql, station)
+  const found = await findStationByName(sql, station)
   return found?.id ?? refuseField('station', 'not_found', 'is no station.')
 }
 
@@ -152,7 +160,7 @@ async function getPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<En
 
 const newestEntries = (sql: Sql, { from, to, toId }: EntryRange): Fragment => sql`
   select * from audit_log where at >= ${from} and (at, id) < (${to}, ${toId})
-  order by audit_log.at desc, id desc ${newestLimit(sql)}`
+  order by audit_log.at desc, id desc ${newestRowsLimitFragment(sql)}`
 
 /**
  * The newest entries whose columns have the values. The bounds and the order are those of an index that begins
@@ -165,7 +173,7 @@ function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, ra
   const order = columns.map(column => sql`audit_log.${column} desc, `)
   return sql`
     select * from audit_log where (${key}, at) >= (${values}, ${from}) and (${key}, at, id) < (${values}, ${to}, ${toId})
-    order by ${order} audit_log.at desc, id desc ${newestLimit(sql)}`
+    order by ${order} audit_log.at desc, id desc ${newestRowsLimitFragment(sql)}`
 }
 
 /** The newest entries of the key with a name or id. A name may be all digits. */

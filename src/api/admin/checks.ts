@@ -3,20 +3,20 @@ import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
 import { checkInstallation } from '../../upkeep/checks/check-installation.ts'
 import type { Finding } from '../../upkeep/checks/finding.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, string } from '../core/schemas.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, string } from '../core/schemas.ts'
 
 /** The checks have timeouts of their own. */
 const timeoutMs = 30_000
 /** One run at a time, which all callers share. */
 const runOnce = openSingleFlight<readonly Finding[]>()
 
-export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administration', {
+export const installationChecksRoute = apiRoute('GET', '/api/admin/checks', 'view administration', {
   id: 'listChecks',
   tag: 'Status',
   summary: 'What npm run doctor finds on the machine of this server',
   response: arrayOf(
-    exactly({
+    exactObject({
       check: string,
       status: { ...string, enum: ['ok', 'warning', 'problem', 'skipped'] },
       message: string,
@@ -29,6 +29,6 @@ export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administra
     if (databaseUrl === undefined) throw new StoreOffline()
     const check = () => checkInstallation(config, { databaseUrl, redisUrl }, () => true)
     const findings = await withDeadline(timeoutMs, 'checking the installation', () => runOnce(check))
-    return json(findings.map(finding => ({ ...finding, advice: finding.advice ?? '' })))
+    return jsonReply(findings.map(finding => ({ ...finding, advice: finding.advice ?? '' })))
   }
 })

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { runAction } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
-import { type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { boolean, exactly } from '../core/schemas.ts'
+import { changedWithoutValues } from '../core/audit.ts'
+import { type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { boolean, exactObject } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { pictureOperation, pictureReply } from '../library/art.ts'
+import { pictureResponseDescription, pictureReply } from '../library/art.ts'
 import {
   customAssetPath,
   type CustomAssetType,
@@ -33,12 +33,12 @@ const read = apiRoute('GET', path, access, {
   tag,
   summary:
     'Whether there is a picture of an operator for songs without a cover, as the icon or the background of pages',
-  response: exactly({ hasRecord: boolean, url: { type: ['string', 'null'], format: 'uri' } }),
+  response: exactObject({ hasRecord: boolean, url: { type: ['string', 'null'], format: 'uri' } }),
   async handle(request, { reads: sql, config }) {
     const type = parseType(request)
     const [found] = await sql<{ hash: string }[]>`select hash from custom_assets where type = ${type}`
     const url = found ? config.BASE_URL + customAssetPath(type, found.hash) : null
-    return json({ hasRecord: found !== undefined, url })
+    return jsonReply({ hasRecord: found !== undefined, url })
   }
 })
 
@@ -65,7 +65,10 @@ async function storeAsset(
       insert into custom_assets (type, content_type, hash, bytes) values (${type}, ${contentType}, ${hash}, ${bytes})
       on conflict (type) do update
       set content_type = excluded.content_type, hash = excluded.hash, bytes = excluded.bytes`
-    return { audit: [{ record: 'CustomAsset', id: type, changes: changed('file') }], reply: forgetting }
+    return {
+      audit: [{ record: 'CustomAsset', id: type, changes: changedWithoutValues('file') }],
+      reply: forgetting
+    }
   })
 }
 
@@ -87,7 +90,7 @@ const serve = apiRoute('GET', '/static/uploads/:asset', 'public', {
   id: 'getUploadedPicture',
   tag,
   summary: 'A picture that replaces one of the program',
-  ...pictureOperation,
+  ...pictureResponseDescription,
   async handle({ params }, { publicReads: sql, settings }) {
     const { assets } = await settings.read()
     const { asset } = params

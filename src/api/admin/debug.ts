@@ -3,10 +3,10 @@ import { publishStation } from '../../engine/repair-states.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
-import { resetPolls } from '../../radio/polls/poll-rows.ts'
+import { resetPollsOfStation } from '../../radio/polls/poll-rows.ts'
 import { actionRoute, stationActionRoute } from '../core/actions.ts'
-import { actionReply, apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+import { actionReply, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, int64, schemaRef, string } from '../core/schemas.ts'
 
 const access = 'administer all'
 const tag = 'Debugging'
@@ -17,7 +17,7 @@ const timeoutMs = 2_000
 /** The level of information, in the numbers of RFC 5424 as AzuraCast's logger has them. */
 const infoLevel = 200
 
-const logEntry = exactly({
+const logEntry = exactObject({
   datetime: { ...string, format: 'date-time' },
   channel: string,
   level: int64,
@@ -26,7 +26,7 @@ const logEntry = exactly({
   extra: arrayOf({}),
   formatted: string
 })
-const logResult = exactly({ logs: arrayOf(logEntry) })
+const logResult = exactObject({ logs: arrayOf(logEntry) })
 
 /** Renders what a call did as log entries. */
 function renderLogs(entries: readonly { readonly message: string; readonly context?: readonly unknown[] }[]) {
@@ -48,7 +48,7 @@ const clearCache = apiRoute('PUT', `${path}/clear-cache`, access, {
   id: 'clearCache',
   tag,
   summary: 'Read keys and settings from the database again; other servers do so within a second',
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   handle: (_, { keys, settings }) => {
     keys.forget(() => true)
     settings.forget()
@@ -62,7 +62,11 @@ const queues = apiRoute('GET', `${path}/queues`, access, {
   summary:
     'Number of waiting jobs: ends of songs (high priority) and deliveries of web hooks (normal priority)',
   response: arrayOf(
-    exactly({ name: { ...string, enum: ['high_priority', 'normal_priority'] }, count: int64, url: string })
+    exactObject({
+      name: { ...string, enum: ['high_priority', 'normal_priority'] },
+      count: int64,
+      url: string
+    })
   ),
   errors: [503],
   async handle(_, { scheduledPlays, deliveries, config }) {
@@ -72,7 +76,7 @@ const queues = apiRoute('GET', `${path}/queues`, access, {
     ).catch(() => {
       throw new StoreOffline()
     })
-    return json([
+    return jsonReply([
       { name: 'high_priority', count: high, url: url('high_priority') },
       { name: 'normal_priority', count: normal, url: url('normal_priority') }
     ])
@@ -84,7 +88,7 @@ const stations = apiRoute('GET', `${path}/stations`, access, {
   tag,
   summary: 'All stations with the URLs of the calls below',
   response: arrayOf(
-    exactly({
+    exactObject({
       id: int64,
       name: string,
       clearQueueUrl: string,
@@ -95,7 +99,7 @@ const stations = apiRoute('GET', `${path}/stations`, access, {
   async handle(_, { reads: sql, config }) {
     const rows = await sql<{ id: number; name: string }[]>`
       select id, name from stations where deleted_at is null order by name, id limit 10000`
-    return json(
+    return jsonReply(
       rows.map(({ id, name }) => {
         const url = (action: string) => `${config.BASE_URL}${path}/station/${id}/${action}`
         return {
@@ -118,8 +122,8 @@ const clearStationQueue = stationActionRoute('PUT', `${stationPath}/clearqueue`,
   prepare: request => async change => {
     await clearQueue(change)
     return {
-      audit: [{ record: 'Queue', id: getStation(request).id }],
-      reply: json(renderLogs([{ message: 'The queue was cleared and planned again.' }]))
+      audit: [{ record: 'Queue', id: getRequestStation(request).id }],
+      reply: jsonReply(renderLogs([{ message: 'The queue was cleared and planned again.' }]))
     }
   }
 })
@@ -132,11 +136,11 @@ const nextSong = apiRoute('PUT', `${stationPath}/nextsong`, access, {
   async handle(request, { reads: sql }) {
     const [next] = await sql<{ artist: string; title: string; log: unknown[] }[]>`
       select m.artist, m.title, q.log from queue q join media m on m.id = q.media_id
-      where q.station_id = ${getStation(request).id} and q.played_at_ms is null and q.skipped_at_ms is null
+      where q.station_id = ${getRequestStation(request).id} and q.played_at_ms is null and q.skipped_at_ms is null
       order by q.is_sent desc, q.position limit 1`
-    if (!next) return json(renderLogs([{ message: 'The queue is empty.' }]))
+    if (!next) return jsonReply(renderLogs([{ message: 'The queue is empty.' }]))
     const name = [next.artist, next.title].filter(part => part !== '').join(' - ')
-    return json(renderLogs([{ message: `Next song: ${name}`, context: next.log }]))
+    return jsonReply(renderLogs([{ message: `Next song: ${name}`, context: next.log }]))
   }
 })
 
@@ -146,13 +150,13 @@ const nowPlaying = actionRoute('PUT', `${stationPath}/nowplaying`, access, {
   summary: 'Publish the state of a station again, and poll its streaming servers now',
   response: logResult,
   prepare: (request, services) => async tx => {
-    const { id } = getStation(request)
-    await resetPolls(tx, id)
+    const { id } = getRequestStation(request)
+    await resetPollsOfStation(tx, id)
     return {
       audit: [{ record: 'Station', id }],
       async reply() {
         await publishStation(services, id)
-        return json(
+        return jsonReply(
           renderLogs([
             { message: 'The state of the station was published again.' },
             { message: 'Its streaming servers are polled now.' }

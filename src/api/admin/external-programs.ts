@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { type ApiRoute, apiRoute, json } from '../core/route.ts'
-import { boolean, exactly } from '../core/schemas.ts'
+import { type ApiRoute, apiRoute, jsonReply } from '../core/route.ts'
+import { boolean, exactObject } from '../core/schemas.ts'
 
 const nothing = { type: 'null', description: 'Always null: it is not installed by Cuewire.' }
 const tag = 'Settings'
@@ -17,8 +17,8 @@ function statusRoute(
     id,
     tag,
     summary: `The installed version of ${title}: none, since Cuewire installs no other programs`,
-    response: exactly(fields),
-    handle: () => json(values)
+    response: exactObject(fields),
+    handle: () => jsonReply(values)
   })
 }
 

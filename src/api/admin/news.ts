@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
-import { choice, flag, text, type ValuesOf } from '../../model/fields/field.ts'
-import { bodySchema, changesValidator, bodyValidator } from '../../model/fields/form.ts'
+import { choiceField, flagField, textField, type ValuesOf } from '../../model/fields/field.ts'
+import { bodySchema, changesValidator, bodyValidator } from '../../model/fields/validators.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { maySeeDrafts } from '../auth/access.ts'
-import { successReply, successSchema } from '../auth/account.ts'
+import { maySeeDraftArticles } from '../auth/access.ts'
+import { accountLevelReply, accountLevelSchema } from '../auth/account-level-replies.ts'
 import { actionRoute, type ActionResult } from '../core/actions.ts'
-import { type AuditEntry, auditChanges } from '../core/audit.ts'
+import { type AuditEntry, toAuditedChanges } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { openQueryFilters, parseBody, parsePathTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { exactly, named, string, unixSeconds } from '../core/schemas.ts'
+import { exactObject, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/v1/main/news'
 const tag = 'News'
@@ -21,10 +21,10 @@ const types = ['info', 'success', 'warning', 'danger'] as const
 const idPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 const fields = {
-  title: text({ min: 1, max: 200, isTrimmed: true, about: 'The headline.', example: 'We are moving' }),
-  body: text({ max: 20_000, fallback: '', isLong: true, about: 'The article.' }),
-  type: choice(types, { fallback: 'info', about: 'How it is presented.' }),
-  is_published: flag({ fallback: true, about: 'Whether every key may read it.' })
+  title: textField({ min: 1, max: 200, isTrimmed: true, about: 'The headline.', example: 'We are moving' }),
+  body: textField({ max: 20_000, fallback: '', isLong: true, about: 'The article.' }),
+  type: choiceField(types, { fallback: 'info', about: 'How it is presented.' }),
+  is_published: flagField({ fallback: true, about: 'Whether every key may read it.' })
 }
 type Article = ValuesOf<typeof fields>
 type ArticleRow = Article & {
@@ -35,9 +35,9 @@ type ArticleRow = Article & {
 
 const articleValidator = bodyValidator(fields)
 const articleChangesValidator = changesValidator(fields)
-const filters = queryFilters({
-  type: choice(types, { about: 'Only articles of this type.' }),
-  is_published: flag({ about: 'Only published, or only unpublished articles.' })
+const filters = openQueryFilters({
+  type: choiceField(types, { about: 'Only articles of this type.' }),
+  is_published: flagField({ about: 'Only published, or only unpublished articles.' })
 })
 
 const columns = (sql: Sql | Tx) => sql`
@@ -49,10 +49,10 @@ const readOnly = {
   created_at: unixSeconds,
   updated_at: unixSeconds
 }
-const articleSchema = named(
+const articleSchema = namedSchema(
   'Article',
   'A news article.',
-  exactly({
+  exactObject({
     ...readOnly,
     title: fields.title.schema,
     body: string,
@@ -61,14 +61,14 @@ const articleSchema = named(
   })
 )
 const record = articleSchema
-const oneArticle = successSchema({ article: record })
+const oneArticle = accountLevelSchema({ article: record })
 
 /** Only keys that may publish articles see unpublished ones. */
 function visible(sql: Sql, { caller }: ApiRequest): Fragment {
-  return maySeeDrafts(caller?.key ?? null) ? sql`true` : sql`is_published`
+  return maySeeDraftArticles(caller?.key ?? null) ? sql`true` : sql`is_published`
 }
 
-const parseArticleId = ({ params }: ApiRequest) => parseTextId(params['article_id'], idPattern)
+const parseArticleId = ({ params }: ApiRequest) => parsePathTextId(params['article_id'], idPattern)
 
 const list = listRoute(path, 'any key', {
   id: 'listArticles',
@@ -78,7 +78,7 @@ const list = listRoute(path, 'any key', {
   record,
   filters: filters.schemas,
   open(query, request, { reads: sql }) {
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const where = Object.entries(filters.parse(request.query)).reduce(
       (all, [name, value]) => sql`${all} and ${sql(name)} = ${value}`,
       sql`where ${visible(sql, request)} and (title ${contains} or body ${contains})`
@@ -115,7 +115,7 @@ const read = apiRoute('GET', `${path}/:article_id`, 'any key', {
     const [article] = await sql<ArticleRow[]>`
       select ${columns(sql)} from news where article_id = ${parseArticleId(request)} and ${visible(sql, request)}`
     if (!article) throw new ApiError('not-found')
-    return successReply({ article })
+    return accountLevelReply({ article })
   }
 })
 
@@ -143,7 +143,7 @@ const remove = actionRoute('DELETE', `${path}/:article_id`, 'administer settings
   id: 'deleteArticle',
   tag,
   summary: 'Delete an article',
-  response: successSchema(),
+  response: accountLevelSchema(),
   prepare(request) {
     const id = parseArticleId(request)
     return async tx => {
@@ -151,7 +151,7 @@ const remove = actionRoute('DELETE', `${path}/:article_id`, 'administer settings
         ArticleRow[]
       >`delete from news where article_id = ${id} returning ${columns(tx)}`
       if (!article) throw new ApiError('not-found')
-      return { audit: [auditArticle(article, null)], reply: successReply() }
+      return { audit: [auditArticle(article, null)], reply: accountLevelReply() }
     }
   }
 })
@@ -163,13 +163,13 @@ async function lockNews(tx: Tx): Promise<void> {
 
 function auditArticle(before: ArticleRow | null, after: ArticleRow | null): AuditEntry {
   const { article_id: id = '', title: name = '' } = after ?? before ?? {}
-  return { record: 'Article', id, name, changes: auditChanges(fields, before, after) }
+  return { record: 'Article', id, name, changes: toAuditedChanges(fields, before, after) }
 }
 
 /** The result of a creation (`before` is null) or an update. */
 const describe = (before: ArticleRow | null, article: ArticleRow): ActionResult => ({
   audit: article === before ? [] : [auditArticle(before, article)],
-  reply: successReply({ article })
+  reply: accountLevelReply({ article })
 })
 
 async function insert(tx: Tx, id: string, article: Article): Promise<ArticleRow> {

@@ -1,34 +1,46 @@
-import { choice, flag, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
-import { bodySchema, changesValidator, bodyValidator } from '../../model/fields/form.ts'
+import { choiceField, flagField, listField, textField, type ValuesOf } from '../../model/fields/field.ts'
+import { bodySchema, changesValidator, bodyValidator } from '../../model/fields/validators.ts'
 import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'
 import { notificationTypes } from '../../stores/db/notifications.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { visibleSources } from '../auth/access.ts'
-import { successReply, successSchema } from '../auth/account.ts'
+import { visibleNotificationSources } from '../auth/access.ts'
+import { accountLevelReply, accountLevelSchema } from '../auth/account-level-replies.ts'
 import { actionRoute } from '../core/actions.ts'
-import { type AuditEntry, auditChanges, changed } from '../core/audit.ts'
+import { type AuditEntry, toAuditedChanges, changedWithoutValues } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText, newestLimit } from '../core/list.ts'
-import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
+import { containsTextFragment, newestRowsLimitFragment } from '../core/list.ts'
+import { openQueryFilters, parseBody, parsePathTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, oneOf, string, unixSeconds } from '../core/schemas.ts'
+import {
+  arrayOf,
+  boolean,
+  exactObject,
+  int64,
+  namedSchema,
+  oneOfObjects,
+  string,
+  unixSeconds
+} from '../core/schemas.ts'
 
 const path = '/api/v1/main/notifications'
 const tag = 'Notifications'
 const write = 'administer settings'
 
 const fields = {
-  title: text({ min: 1, max: 200, isTrimmed: true, about: 'The headline.', example: 'Maintenance' }),
-  body: text({ max: 20_000, fallback: '', isLong: true, about: 'The text.' }),
-  type: choice(notificationTypes, { fallback: 'info', about: 'How it is presented.' })
+  title: textField({ min: 1, max: 200, isTrimmed: true, about: 'The headline.', example: 'Maintenance' }),
+  body: textField({ max: 20_000, fallback: '', isLong: true, about: 'The text.' }),
+  type: choiceField(notificationTypes, { fallback: 'info', about: 'How it is presented.' })
 }
 const notificationValidator = bodyValidator(fields)
-const readState = { is_read: flag({ about: 'Whether it was read.' }) }
+const readState = { is_read: flagField({ about: 'Whether it was read.' }) }
 const readStateValidator = bodyValidator(readState)
-const filters = queryFilters({
-  type: choice(notificationTypes, { about: 'Only notifications of this type.' }),
-  is_read: flag({ about: 'Only read, or only unread notifications.' }),
-  source: text({ max: 100, about: 'Only notifications of this source: operator, or a part of the system.' })
+const filters = openQueryFilters({
+  type: choiceField(notificationTypes, { about: 'Only notifications of this type.' }),
+  is_read: flagField({ about: 'Only read, or only unread notifications.' }),
+  source: textField({
+    max: 100,
+    about: 'Only notifications of this source: operator, or a part of the system.'
+  })
 })
 
 /** A notification as `columns` selects it. */
@@ -43,7 +55,7 @@ type NotificationRow = ValuesOf<typeof fields> & {
 /** The entry of the audit log about a creation (`before` is null) or a deletion (`after` is null). */
 function auditNotification(before: NotificationRow | null, after: NotificationRow | null): AuditEntry {
   const { notification_id: id = '', title: name = '' } = after ?? before ?? {}
-  return { record: 'Notification', id, name, changes: auditChanges(fields, before, after) }
+  return { record: 'Notification', id, name, changes: toAuditedChanges(fields, before, after) }
 }
 
 const columns = (sql: Sql | Tx) => sql`
@@ -58,10 +70,10 @@ const readOnly = {
   created_at: unixSeconds,
   read_at: { ...int64, description: 'Unix seconds; 0: not read.' }
 }
-const notificationSchema = named(
+const notificationSchema = namedSchema(
   'Notification',
   'A notification to operators.',
-  exactly({
+  exactObject({
     ...readOnly,
     title: string,
     body: string,
@@ -70,21 +82,21 @@ const notificationSchema = named(
   })
 )
 const record = notificationSchema
-const oneNotification = successSchema({ notification: record })
+const oneNotification = accountLevelSchema({ notification: record })
 
 /** The condition that the caller may see a notification. It depends on the source. */
 function visible(sql: Sql | Tx, { caller }: ApiRequest): Fragment {
-  const sources = caller?.key ? visibleSources(caller.key) : []
+  const sources = caller?.key ? visibleNotificationSources(caller.key) : []
   return sources === null ? sql`true` : sql`source = any(${[...sources]}::text[])`
 }
 
 /** The newest notifications that the caller may see. */
 const newest = (sql: Sql, request: ApiRequest): Fragment => sql`
   select * from notifications where ${visible(sql, request)}
-  order by notifications.created_at desc, notification_id ${newestLimit(sql)}`
+  order by notifications.created_at desc, notification_id ${newestRowsLimitFragment(sql)}`
 
 const parseNotificationId = ({ params }: ApiRequest) =>
-  parseTextId(params['notification_id'], /^[0-9a-f-]{36}$/)
+  parsePathTextId(params['notification_id'], /^[0-9a-f-]{36}$/)
 
 const list = listRoute(path, 'view administration', {
   id: 'listNotifications',
@@ -95,7 +107,7 @@ const list = listRoute(path, 'view administration', {
   filters: filters.schemas,
   open(query, request, { reads: sql }) {
     const { type, is_read: isRead, source } = filters.parse(request.query)
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const found = sql`
       select * from (${newest(sql, request)}) n
       where ${query.search === '' ? sql`true` : sql`(title ${contains} or body ${contains})`}
@@ -125,7 +137,7 @@ const create = actionRoute('POST', path, write, {
       const [notification] = await tx<NotificationRow[]>`
         insert into notifications ${tx(values)} returning ${columns(tx)}`
       if (!notification) throw new Error('insert returned no row')
-      return { audit: [auditNotification(null, notification)], reply: successReply({ notification }) }
+      return { audit: [auditNotification(null, notification)], reply: accountLevelReply({ notification }) }
     }
   }
 })
@@ -134,10 +146,10 @@ const stats = apiRoute('GET', `${path}/stats`, 'view administration', {
   id: 'countNotifications',
   tag,
   summary: 'Number of visible notifications, among the newest 100,000',
-  response: successSchema({
+  response: accountLevelSchema({
     total: integer,
     unread: integer,
-    by_type: exactly(Object.fromEntries(notificationTypes.map(name => [name, integer])))
+    by_type: exactObject(Object.fromEntries(notificationTypes.map(name => [name, integer])))
   }),
   async handle(request, { reads: sql }) {
     const rows = await sql<{ type: string; total: number; unread: number }[]>`
@@ -146,7 +158,7 @@ const stats = apiRoute('GET', `${path}/stats`, 'view administration', {
     const sum = (of: 'total' | 'unread') => rows.reduce((all, row) => all + row[of], 0)
     const totals = new Map(rows.map(({ type, total }) => [type, total]))
     const byType = Object.fromEntries(notificationTypes.map(name => [name, totals.get(name) ?? 0]))
-    return successReply({ total: sum('total'), unread: sum('unread'), by_type: byType })
+    return accountLevelReply({ total: sum('total'), unread: sum('unread'), by_type: byType })
   }
 })
 
@@ -156,7 +168,7 @@ const read = apiRoute('GET', `${path}/:notification_id`, 'view administration', 
   summary: 'Read a notification',
   response: oneNotification,
   handle: async (request, { reads: sql }) =>
-    successReply({ notification: await loadNotification(sql, request, parseNotificationId(request)) })
+    accountLevelReply({ notification: await loadNotification(sql, request, parseNotificationId(request)) })
 })
 
 /** Reads a notification. Throws 404 if it does not exist or the caller may not see it. */
@@ -183,7 +195,7 @@ const mark = actionRoute('PUT', `${path}/:notification_id`, write, {
       const notification = await loadNotification(tx, request, id)
       const changes = { is_read: { from: !isRead, to: isRead } }
       const entry = { record: 'Notification', id, name: notification.title, changes }
-      return { audit: count > 0 ? [entry] : [], reply: successReply({ notification }) }
+      return { audit: count > 0 ? [entry] : [], reply: accountLevelReply({ notification }) }
     }
   }
 })
@@ -192,32 +204,32 @@ const remove = actionRoute('DELETE', `${path}/:notification_id`, write, {
   id: 'deleteNotification',
   tag,
   summary: 'Delete a notification',
-  response: successSchema(),
+  response: accountLevelSchema(),
   prepare(request) {
     const id = parseNotificationId(request)
     return async tx => {
       const [removed] = await tx<NotificationRow[]>`
         delete from notifications where notification_id = ${id} and ${visible(tx, request)} returning ${columns(tx)}`
       if (!removed) throw new ApiError('not-found')
-      return { audit: [auditNotification(removed, null)], reply: successReply() }
+      return { audit: [auditNotification(removed, null)], reply: accountLevelReply() }
     }
   }
 })
 
-const id = text({ min: 1, max: 64, about: 'The id of a notification.' })
+const id = textField({ min: 1, max: 64, about: 'The id of a notification.' })
 const maxIds = 10_000
 const criteria = {
   ids: {
-    ...listOf(id.input, { max: maxIds, items: id.schema, about: 'Notifications with these ids.' }),
+    ...listField(id.input, { max: maxIds, items: id.schema, about: 'Notifications with these ids.' }),
     fallback: undefined
   },
-  is_read: flag({ about: 'All read, or all unread notifications.' }),
-  read: flag({ about: 'Alias of is_read.' }),
-  all: flag({ about: 'True: all notifications.' })
+  is_read: flagField({ about: 'All read, or all unread notifications.' }),
+  read: flagField({ about: 'Alias of is_read.' }),
+  all: flagField({ about: 'True: all notifications.' })
 }
 const criteriaValidator = changesValidator(criteria)
 const bulkSchema = {
-  ...oneOf({
+  ...oneOfObjects({
     ids: { ...arrayOf(id.schema), maxItems: maxIds },
     is_read: boolean,
     read: boolean,
@@ -231,7 +243,7 @@ const bulkDelete = actionRoute('POST', `${path}/bulk-delete`, write, {
   tag,
   summary: 'Delete visible notifications; the body has exactly one criterion',
   body: bulkSchema,
-  response: successSchema({ deleted: integer }),
+  response: accountLevelSchema({ deleted: integer }),
   prepare(request) {
     const values = parseBody(criteriaValidator, request.body)
     const names = Object.keys(values)
@@ -245,8 +257,8 @@ const bulkDelete = actionRoute('POST', `${path}/bulk-delete`, write, {
           ? tx`true`
           : hasReadState(tx, isRead)
       const { count } = await tx`delete from notifications where ${which} and ${visible(tx, request)}`
-      const entry = { record: 'Notification', id: '*', changes: changed(...names) }
-      return { audit: count > 0 ? [entry] : [], reply: successReply({ deleted: count }) }
+      const entry = { record: 'Notification', id: '*', changes: changedWithoutValues(...names) }
+      return { audit: count > 0 ? [entry] : [], reply: accountLevelReply({ deleted: count }) }
     }
   }
 })

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 
-import { renderStation } from '../../model/station/now-playing.ts'
+import { renderStationObject } from '../../model/station/now-playing.ts'
 import { apiRoute } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -16,7 +16,7 @@ interface Gauge {
 const escapeLabel = (text: string) => text.replace(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
 /** Renders metrics in the text format of Prometheus. */
-export function renderGauges(gauges: readonly Gauge[]): string {
+export function renderPrometheusGauges(gauges: readonly Gauge[]): string {
   const lines = gauges.flatMap(({ name, help, samples }) => [
     `# HELP azuracast_${name} ${help}`,
     `# TYPE azuracast_${name} gauge`,
@@ -54,7 +54,7 @@ async function machineGauges({ config }: ApiServices): Promise<readonly Gauge[]>
 }
 
 function stationGauges({ live, config }: ApiServices): readonly Gauge[] {
-  const stations = live.all().map(each => renderStation(each.read(), config.BASE_URL))
+  const stations = live.all().map(each => renderStationObject(each.read(), config.BASE_URL))
   const listed = live.all()
   const streams = stations.flatMap(
     ({ shortcode: station, mounts, remotes, hls_enabled: hasHls, hls_listeners: hls }) => [
@@ -101,7 +101,7 @@ export const prometheusRoute = apiRoute('GET', '/api/prometheus', 'view administ
   async handle(_, services) {
     const gauges = [...(await machineGauges(services)), ...stationGauges(services)]
     return {
-      body: renderGauges(gauges),
+      body: renderPrometheusGauges(gauges),
       headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }
     }
   }

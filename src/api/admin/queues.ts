@@ -1,19 +1,19 @@
 import { readJobStatus } from '../../engine/job-status.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { StoreOffline } from '../../platform/runtime/errors.ts'
-import { successReply, successSchema } from '../auth/account.ts'
+import { accountLevelReply, accountLevelSchema } from '../auth/account-level-replies.ts'
 import { apiRoute } from '../core/route.ts'
-import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { arrayOf, exactObject, int64, string } from '../core/schemas.ts'
 
 const timeoutMs = 2_000
 
-export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration', {
+export const jobQueuesRoute = apiRoute('GET', '/api/queues', 'view administration', {
   id: 'getQueues',
   tag: 'Status',
   summary: 'Workers and pending jobs',
-  response: successSchema({
+  response: accountLevelSchema({
     queues: arrayOf(
-      exactly({
+      exactObject({
         name: {
           ...string,
           enum: ['advance', 'deliver'],
@@ -40,6 +40,6 @@ export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration',
     const found = await withDeadline(timeoutMs, 'reading the queues', read).catch(() => {
       throw new StoreOffline()
     })
-    return successReply({ queues: found })
+    return accountLevelReply({ queues: found })
   }
 })

@@ -5,18 +5,18 @@ import { formatSize } from '../../library/storage/size.ts'
 import { readCpuTimes, readMemory, readNetworkCounters } from '../../platform/process/machine.ts'
 import type { CpuTimes, NetworkCounters } from '../../platform/process/machine.ts'
 import { openSingleFlight } from '../../platform/runtime/coalesce.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, int64, string } from '../core/schemas.ts'
 
 const fieldsOf = (...names: readonly string[]) =>
-  exactly(Object.fromEntries(names.map(name => [name, string])))
+  exactObject(Object.fromEntries(names.map(name => [name, string])))
 
 const bytesOf = (...names: readonly string[]) =>
   fieldsOf(...names.flatMap(name => [`${name}_bytes`, `${name}_readable`]))
 
 const cpuSection = fieldsOf('name', 'usage', 'idle', 'io_wait', 'steal')
 const speed = ['speed_bytes', 'speed_readable', 'packets', 'errs', 'drop', 'fifo', 'frame'] as const
-const interfaceSchema = exactly({
+const interfaceSchema = exactObject({
   interface_name: string,
   received: fieldsOf(...speed, 'compressed', 'multicast'),
   transmitted: fieldsOf(...speed, 'carrier', 'compressed')
@@ -129,8 +129,8 @@ export const serverStatsRoute = apiRoute('GET', '/api/admin/server/stats', 'view
   id: 'getServerStats',
   tag: 'Status',
   summary: 'CPU, memory, disk and network of the machine of this server; takes half a second',
-  response: exactly({
-    cpu: exactly({
+  response: exactObject({
+    cpu: exactObject({
       total: cpuSection,
       cores: arrayOf(cpuSection),
       load: { ...arrayOf(int64), description: 'Of 1, 5 and 15 minutes, rounded.' }
@@ -140,5 +140,5 @@ export const serverStatsRoute = apiRoute('GET', '/api/admin/server/stats', 'view
     disk: bytesOf('total', 'free', 'used'),
     network: arrayOf(interfaceSchema)
   }),
-  handle: async (_, { config }) => json(await measureMachine(config.DATA_DIR))
+  handle: async (_, { config }) => jsonReply(await measureMachine(config.DATA_DIR))
 })

@@ -1,7 +1,7 @@
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { probeWrites } from '../../stores/redis/shard-commands.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, string } from '../core/schemas.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, string } from '../core/schemas.ts'
 
 /** A process renews its registration every five seconds. */
 const runningSeconds = 15
@@ -17,7 +17,7 @@ export const serviceListRoute = apiRoute('GET', '/api/admin/services', 'view adm
   tag: 'Status',
   summary: 'The processes and stores of this installation, and whether they run',
   response: arrayOf(
-    exactly({
+    exactObject({
       name: string,
       description: string,
       running: boolean,
@@ -44,6 +44,6 @@ export const serviceListRoute = apiRoute('GET', '/api/admin/services', 'view adm
       { name: 'postgres', description: 'Stores what must not be lost', running: true, links: {} },
       { name: 'redis', description: 'Holds the live state', running: hasRedis, links: {} }
     ]
-    return json([...processes, ...stores])
+    return jsonReply([...processes, ...stores])
   }
 })

@@ -1,11 +1,11 @@
 import {
-  choice,
-  custom,
+  choiceField,
+  validatedField,
   type Field,
-  integer,
+  integerField,
   type JsonSchema,
-  text,
-  webAddress
+  textField,
+  webAddressField
 } from '../../model/fields/field.ts'
 import { parseUrl } from '../../platform/outbound/networks.ts'
 import { decodePercent } from '../../platform/text/percent-encoding.ts'
@@ -18,10 +18,10 @@ export const settingGroups = ['general', 'branding', 'backup', 'geo_ip'] as cons
 export type SettingGroup = (typeof settingGroups)[number]
 
 /** The settings that change while the program runs, with their validation. */
-export const writableSettings = {
+export const writableSettingFields = {
   instance_name: {
     group: 'general',
-    field: text({
+    field: textField({
       max: 255,
       fallback: '',
       isTrimmed: true,
@@ -31,7 +31,7 @@ export const writableSettings = {
   },
   history_keep_days: {
     group: 'general',
-    field: custom<number | null>(integer({ min: 0, max: 36_500, about: '' }).input, {
+    field: validatedField<number | null>(integerField({ min: 0, max: 36_500, about: '' }).input, {
       fallback: null,
       schema: { type: ['integer', 'null'], minimum: 0, maximum: 36_500 },
       about:
@@ -41,18 +41,18 @@ export const writableSettings = {
   },
   public_theme: {
     group: 'branding',
-    field: choice(['browser', 'light', 'dark'], {
+    field: choiceField(['browser', 'light', 'dark'], {
       fallback: 'browser',
       about: 'The colors of public pages; browser: those that the visitor prefers.'
     })
   },
   homepage_redirect_url: {
     group: 'branding',
-    field: webAddress({ max: 255, about: 'Where the first page redirects to; empty: it is shown.' })
+    field: webAddressField({ max: 255, about: 'Where the first page redirects to; empty: it is shown.' })
   },
   default_album_art_url: {
     group: 'branding',
-    field: webAddress({
+    field: webAddressField({
       max: 255,
       about: 'The picture of songs without a cover; empty: that of the program.'
     })
@@ -100,7 +100,7 @@ const certificates = 'certificates of its own: a reverse proxy has them'
 const places = 'download of a database of places: set GEO_DATABASE to the path of one'
 
 /** The settings that are fixed by the configuration or by what the program does. */
-export const fixedSettings: Readonly<Record<string, FixedSetting>> = {
+export const fixedSettingFields: Readonly<Record<string, FixedSetting>> = {
   base_url: configured('general', string, config => config.BASE_URL, 'BASE_URL'),
   prefer_browser_url: configured('general', boolean, () => false, 'BASE_URL'),
   use_radio_proxy: absent('general', boolean, false, 'proxy for streams: a reverse proxy has one'),

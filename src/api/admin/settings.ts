@@ -1,26 +1,31 @@
 import { isDeepStrictEqual } from 'node:util'
 
 import type { Fields, JsonSchema } from '../../model/fields/field.ts'
-import { bodySchema, changesValidator } from '../../model/fields/form.ts'
-import { assertNoProblems, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import { bodySchema, changesValidator } from '../../model/fields/validators.ts'
+import { assertNoFieldErrors, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import {
   changeInstallationSettings,
   ensureInstallationSettings,
   type InstallationSettings
 } from '../../stores/db/installation-settings.ts'
 import { actionRoute } from '../core/actions.ts'
-import { auditChanges, type AuditedChanges } from '../core/audit.ts'
+import { toAuditedChanges, type AuditedChanges } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import type { RecordName } from '../core/record-names.ts'
-import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
-import { exactly, int64, named, string } from '../core/schemas.ts'
+import { actionReply, type ApiRoute, apiRoute, jsonReply } from '../core/route.ts'
+import { exactObject, int64, namedSchema, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { fixedSettings, type SettingGroup, settingGroups, writableSettings } from './setting-fields.ts'
+import {
+  fixedSettingFields,
+  type SettingGroup,
+  settingGroups,
+  writableSettingFields
+} from './setting-fields.ts'
 
 const access = 'administer settings'
 const tag = 'Settings'
 
-/** Settings that are computed, beside those of `fixedSettings`. */
+/** Settings that are computed, beside those of `fixedSettingFields`. */
 const computed = {
   app_unique_identifier: { ...string, format: 'uuid' },
   setup_complete_time: { ...int64, description: 'Unix seconds.' },
@@ -29,18 +34,20 @@ const computed = {
 
 /** The writable settings of a group, or (null) all of them. */
 function writableOf(group: SettingGroup | null): Fields {
-  const chosen = Object.entries(writableSettings).filter(([, each]) => group === null || each.group === group)
+  const chosen = Object.entries(writableSettingFields).filter(
+    ([, each]) => group === null || each.group === group
+  )
   return Object.fromEntries(chosen.map(([name, { field }]) => [name, field]))
 }
 
 function fixedOf(group: SettingGroup | null) {
-  return Object.entries(fixedSettings).filter(([, each]) => group === null || each.group === group)
+  return Object.entries(fixedSettingFields).filter(([, each]) => group === null || each.group === group)
 }
 
 const renderedSchema = ({ default: _default, ...schema }: JsonSchema): JsonSchema => schema
 
 function schemaOf(group: SettingGroup | null): JsonSchema {
-  return exactly({
+  return exactObject({
     ...(group === null ? computed : {}),
     ...Object.fromEntries(
       Object.entries(writableOf(group)).map(([name, { schema }]) => [name, renderedSchema(schema)])
@@ -49,7 +56,7 @@ function schemaOf(group: SettingGroup | null): JsonSchema {
   })
 }
 
-const settingsSchema = named('Settings', 'All settings of the installation.', schemaOf(null))
+const settingsSchema = namedSchema('Settings', 'All settings of the installation.', schemaOf(null))
 
 async function render(group: SettingGroup | null, stored: InstallationSettings, services: ApiServices) {
   const { config } = services
@@ -128,7 +135,7 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       ...(record && { responseRecord: record }),
       response: group === null ? settingsSchema : schemaOf(group),
       handle: async (_, services) =>
-        json(await render(group, await ensureInstallationSettings(services.sql), services))
+        jsonReply(await render(group, await ensureInstallationSettings(services.sql), services))
     }),
     actionRoute('PUT', path, access, {
       id: `editSettings${suffix}`,
@@ -138,7 +145,7 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       body: bodySchema(fields, { isPartial: true, readOnly }),
       prepare(request, services) {
         const values: Partial<InstallationSettings> = parseBody(validator, request.body)
-        assertNoProblems([
+        assertNoFieldErrors([
           ...findFixedProblems(group, request.body, services),
           ...findRetentionProblems(values)
         ])
@@ -150,7 +157,7 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
               ([name, value]) => Reflect.get(shown, name) !== value
             )
             const names = entries.map(([name]) => name)
-            changes = auditChanges(fields, { ...shown }, { ...values }, names)
+            changes = toAuditedChanges(fields, { ...shown }, { ...values }, names)
             return Object.fromEntries(entries)
           })
           const isChanged = Object.keys(changes).length > 0

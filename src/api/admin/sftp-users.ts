@@ -1,44 +1,56 @@
 import * as v from 'valibot'
 
+import {
+  locationColumnsFragment,
+  type StoredLocation,
+  toLocationWithoutSecrets
+} from '../../library/storage/location-record.ts'
 import { locationUri } from '../../library/storage/location.ts'
-import { defaultMediaFolder, resolveMediaFolder } from '../../library/storage/media-folder.ts'
-import { recordColumns, type StoredLocation, withoutSecrets } from '../../library/storage/record.ts'
-import { custom, hashed, problemText, secret, text } from '../../model/fields/field.ts'
-import { bodyValidator } from '../../model/fields/form.ts'
+import { defaultMediaFolder, resolveAllowedMediaFolder } from '../../library/storage/media-folder.ts'
+import {
+  validatedField,
+  hashedField,
+  formatCheckMessage,
+  secretField,
+  textField
+} from '../../model/fields/field.ts'
+import { bodyValidator } from '../../model/fields/validators.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { fieldError, refuseField } from '../../platform/runtime/errors.ts'
-import { unstorable } from '../../platform/text/foreign-text.ts'
-import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
+import { unstorablePattern } from '../../platform/text/foreign-text.ts'
+import { verifyDummyPassword, verifyPassword } from '../auth/passwords.ts'
 import { parseBody } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceHooks, resource } from '../core/resource.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { boolean, exactly, int64, oneOf, string } from '../core/schemas.ts'
+import { type ResourceHooks, defineResource } from '../core/resource.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { boolean, exactObject, int64, oneOfObjects, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from './ssh-public-keys.ts'
+import { matchesSshPublicKey, maxSshPublicKeysBytes, parseSshPublicKeys } from './ssh-public-keys.ts'
 
 const maxProblems = 20
 
 /** OpenSSH keys, one per line. Every line that begins with the type of a key must be valid. */
 const publicKeys = v.pipe(
-  v.string(problemText('invalid_type', 'must be text.')),
+  v.string(formatCheckMessage('invalid_type', 'must be text.')),
   v.check(
-    keys => !unstorable.test(keys),
-    problemText('invalid_format', 'holds characters that are not allowed.')
+    keys => !unstorablePattern.test(keys),
+    formatCheckMessage('invalid_format', 'holds characters that are not allowed.')
   ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
-    const isTooLong = Buffer.byteLength(dataset.value) > maxPublicKeysBytes
+    const isTooLong = Buffer.byteLength(dataset.value) > maxSshPublicKeysBytes
     if (isTooLong)
-      addIssue({ message: problemText('too_long', `must have at most ${maxPublicKeysBytes} bytes.`) })
-    const { problems } = isTooLong ? { problems: [] } : parsePublicKeys(dataset.value)
+      addIssue({
+        message: formatCheckMessage('too_long', `must have at most ${maxSshPublicKeysBytes} bytes.`)
+      })
+    const { problems } = isTooLong ? { problems: [] } : parseSshPublicKeys(dataset.value)
     for (const { message } of problems.slice(0, maxProblems))
-      addIssue({ message: problemText('invalid_public_key', `is not valid. ${message}`) })
+      addIssue({ message: formatCheckMessage('invalid_public_key', `is not valid. ${message}`) })
   })
 )
 
 /** The users of an SFTP server in front of the storage of a station. */
-export const sftpUsers = resource({
+export const sftpUsersResource = defineResource({
   name: 'SftpUser',
   title: 'SFTP user',
   tag: 'SFTP users',
@@ -46,7 +58,7 @@ export const sftpUsers = resource({
   paths: { list: '/api/station/:station_id/sftp-users', one: '/api/station/:station_id/sftp-user/:id' },
   access: { read: 'manage station media', write: 'manage station media' },
   fields: {
-    username: text({
+    username: textField({
       min: 1,
       max: 32,
       pattern: /^[A-Za-z0-9._~-]+$/,
@@ -54,10 +66,10 @@ export const sftpUsers = resource({
       about: 'Unique in the installation.',
       example: 'morning-show'
     }),
-    password: hashed(secret({ max: 255, about: 'Null removes it.' })),
-    publicKeys: custom(publicKeys, {
+    password: hashedField(secretField({ max: 255, about: 'Null removes it.' })),
+    publicKeys: validatedField(publicKeys, {
       fallback: '',
-      schema: { type: 'string', maxLength: maxPublicKeysBytes },
+      schema: { type: 'string', maxLength: maxSshPublicKeysBytes },
       about: 'OpenSSH public keys, one per line; other lines are comments.'
     })
   },
@@ -68,19 +80,19 @@ export const sftpUsers = resource({
   unique: { sftp_users_username: 'username' }
 })
 
-const hooks: ResourceHooks<typeof sftpUsers.fields> = {
+const hooks: ResourceHooks<typeof sftpUsersResource.fields> = {
   beforeWrite({ values }) {
-    if (values === null || values.password !== '' || parsePublicKeys(values.publicKeys).keys.length > 0)
+    if (values === null || values.password !== '' || parseSshPublicKeys(values.publicKeys).keys.length > 0)
       return []
     return [fieldError('password', 'required', 'is required without a public key.')]
   }
 }
 
 const loginFields = {
-  username: text({ min: 1, max: 4_096, about: 'The user who logs in.', example: 'morning-show' }),
-  password: text({ max: 4_096, isLong: true, fallback: '', about: 'The password of the user.' }),
-  public_key: text({
-    max: maxPublicKeysBytes,
+  username: textField({ min: 1, max: 4_096, about: 'The user who logs in.', example: 'morning-show' }),
+  password: textField({ max: 4_096, isLong: true, fallback: '', about: 'The password of the user.' }),
+  public_key: textField({
+    max: maxSshPublicKeysBytes,
     isLong: true,
     isTrimmed: true,
     fallback: '',
@@ -107,7 +119,7 @@ const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media'
   tag: 'SFTP users',
   summary: 'Check a login to an SFTP server, and return the folder of the user',
   body: {
-    ...oneOf(
+    ...oneOfObjects(
       { password: loginFields.password.schema, public_key: loginFields.public_key.schema },
       { username: loginFields.username.schema }
     ),
@@ -115,14 +127,14 @@ const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media'
   },
   response: {
     oneOf: [
-      exactly({
+      exactObject({
         allow: { ...boolean, const: true },
         username: string,
         station_id: int64,
         home: { ...string, description: 'The media folder of the station.' },
         quota_bytes: { ...int64, description: 'The maximum size of the folder; 0: no limit.' }
       }),
-      exactly({ allow: { ...boolean, const: false } })
+      exactObject({ allow: { ...boolean, const: false } })
     ]
   },
   async handle({ body }, services) {
@@ -132,8 +144,8 @@ const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media'
       refuseField('password', 'required', 'or public_key is required, and not both.')
     const user = await findUser(services, credentials.username)
     const home = (await isAllowed(user, credentials)) && user ? await findHome(user, services) : null
-    if (!user || home === null) return json({ allow: false })
-    return json({
+    if (!user || home === null) return jsonReply({ allow: false })
+    return jsonReply({
       allow: true,
       username: user.username,
       station_id: user.stationId,
@@ -154,9 +166,10 @@ async function findUser({ reads: sql }: ApiServices, username: string): Promise<
 }
 
 async function isAllowed(user: UserRow | undefined, { password, public_key: key }: Login): Promise<boolean> {
-  if (key !== '') return user !== undefined && matchesKey(parsePublicKeys(user.publicKeys).keys, key)
+  if (key !== '')
+    return user !== undefined && matchesSshPublicKey(parseSshPublicKeys(user.publicKeys).keys, key)
   return user === undefined || user.password === ''
-    ? pretendToVerify(password)
+    ? verifyDummyPassword(password)
     : verifyPassword(user.password, password)
 }
 
@@ -164,12 +177,14 @@ async function isAllowed(user: UserRow | undefined, { password, public_key: key 
 async function findHome({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
   const { reads: sql, config } = services
   const [record] = await sql<StoredLocation[]>`
-    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+    select ${locationColumnsFragment(sql)} from storage_locations where id = ${locationId}`
   if (locationId !== null && !record) return null
-  if (record && record.adapter !== 'local') return locationUri(withoutSecrets(record))
+  if (record && record.adapter !== 'local') return locationUri(toLocationWithoutSecrets(record))
   const folder = record?.path ?? defaultMediaFolder(stationId, config.DATA_DIR)
-  const real = await withDeadline(timeoutMs, 'reading a folder', () => resolveMediaFolder(folder, config))
+  const real = await withDeadline(timeoutMs, 'reading a folder', () =>
+    resolveAllowedMediaFolder(folder, config)
+  )
   return real === null ? null : folder
 }
 
-export const sftpUserRoutes = [...resourceRoutes(sftpUsers, hooks), login]
+export const sftpUserRoutes = [...resourceRoutes(sftpUsersResource, hooks), login]

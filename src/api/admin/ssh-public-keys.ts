@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
 
 /** `line` counts from 1; `blob` is the public key in the wire format of its type. */
-export interface PublicKey {
+export interface SshPublicKey {
   line: number
   type: SshKeyType
   blob: Uint8Array
 }
 
 /** The largest text of public keys, in bytes of UTF-8. */
-export const maxPublicKeysBytes = 16 * 1024
+export const maxSshPublicKeysBytes = 16 * 1024
 
 /** Returns the problem of one field of a blob; undefined if it is valid. */
 type Check = (field: Buffer) => string | undefined
@@ -64,10 +64,10 @@ type SshKeyType = (typeof formats)[number]['type']
  * or a problem, a sentence. Any other line is a comment, also a key with options before it. Line 0 of a
  * problem is the whole text. Never throws.
  */
-export function parsePublicKeys(text: string) {
-  const keys: PublicKey[] = []
+export function parseSshPublicKeys(text: string) {
+  const keys: SshPublicKey[] = []
   const problems: { line: number; message: string }[] = []
-  if (Buffer.byteLength(text) > maxPublicKeysBytes) {
+  if (Buffer.byteLength(text) > maxSshPublicKeysBytes) {
     return { keys, problems: [{ line: 0, message: 'The public keys are longer than 16 KiB.' }] }
   }
   for (const [index, content] of text.split(/\r\n|\r|\n/).entries()) {
@@ -80,19 +80,19 @@ export function parsePublicKeys(text: string) {
 }
 
 /** Whether a line `<type> <base64> [comment]` is one of these keys. Compares them in constant time. */
-export function matchesKey(keys: readonly PublicKey[], text: string): boolean {
+export function matchesSshPublicKey(keys: readonly SshPublicKey[], text: string): boolean {
   const line = text.trim()
-  const [offered] = /[\r\n]/.test(line) ? [] : parsePublicKeys(line).keys
+  const [offered] = /[\r\n]/.test(line) ? [] : parseSshPublicKeys(line).keys
   if (offered === undefined) return false
   return keys.filter(known => isSameKey(known, offered)).length > 0
 }
 
-function isSameKey(a: PublicKey, b: PublicKey): boolean {
+function isSameKey(a: SshPublicKey, b: SshPublicKey): boolean {
   return a.type === b.type && a.blob.length === b.blob.length && timingSafeEqual(a.blob, b.blob)
 }
 
 /** Returns a key, the problem of a line, or undefined for a comment. */
-function parseLine(content: string): Omit<PublicKey, 'line'> | string | undefined {
+function parseLine(content: string): Omit<SshPublicKey, 'line'> | string | undefined {
   // Also removes the byte order mark of some editors.
   const line = content.trim()
   const format = formats.find(({ type }) => line.startsWith(type))

@@ -2,9 +2,9 @@ import { fullVersion } from '../../platform/process/program-files.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { successReply, successSchema } from '../auth/account.ts'
+import { accountLevelReply, accountLevelSchema } from '../auth/account-level-replies.ts'
 import { apiRoute } from '../core/route.ts'
-import { exactly, int64, string } from '../core/schemas.ts'
+import { exactObject, int64, string } from '../core/schemas.ts'
 
 const minTtlMs = 1_000
 const timeoutMs = 5_000
@@ -48,10 +48,10 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
   id: 'getStats',
   tag: 'Status',
   summary: 'Number of records of every kind',
-  response: successSchema({
+  response: accountLevelSchema({
     stations: int64,
     online: { ...int64, description: 'Stations that play.' },
-    listeners: exactly({ total: int64, unique: int64 }),
+    listeners: exactObject({ total: int64, unique: int64 }),
     media: int64,
     playlists: int64,
     queue: { ...int64, description: 'Queued songs of all stations.' },
@@ -68,7 +68,7 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
     )
     const listed = live.all()
     const sum = (of: 'listeners' | 'uniqueListeners') => listed.reduce((all, each) => all + each[of], 0)
-    return successReply({
+    return accountLevelReply({
       stations,
       online: listed.filter(({ isOnline }) => isOnline).length,
       listeners: { total: sum('listeners'), unique: sum('uniqueListeners') },

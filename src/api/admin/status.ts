@@ -1,8 +1,8 @@
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { probeShards, probeWrites } from '../../stores/redis/shard-commands.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { exactly, string } from '../core/schemas.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { exactObject, string } from '../core/schemas.ts'
 
 const probeTimeoutMs = 2_000
 const noStore = { 'Cache-Control': 'no-store' }
@@ -14,18 +14,18 @@ const time = apiRoute('GET', '/api/time', 'public', {
   id: 'getTime',
   tag,
   summary: 'The time of the server',
-  response: exactly({
+  response: exactObject({
     timestamp: integer,
     utc_datetime: string,
     utc_date: string,
     utc_time: string,
     utc_json: string
   }),
-  handle: () => json(renderTime(new Date(engineTimeMs())))
+  handle: () => jsonReply(renderServerTime(new Date(engineTimeMs())))
 })
 
 /** Renders a time; players correct their clock by `timestamp` (Unix seconds). All texts are UTC. */
-export function renderTime(now: Date) {
+export function renderServerTime(now: Date) {
   const seconds = now.toISOString().slice(0, 19)
   const hours = now.getUTCHours()
   const minutes = String(now.getUTCMinutes()).padStart(2, '0')
@@ -42,10 +42,10 @@ const status = apiRoute('GET', '/api/status', 'public', {
   id: 'getStatus',
   tag,
   summary: 'Whether the server answers',
-  response: exactly({ online: { type: 'boolean' }, timestamp: integer }),
+  response: exactObject({ online: { type: 'boolean' }, timestamp: integer }),
   // The identifier tells `npm run doctor` whether a proxy leads to this installation.
   handle: (_, { installationId }) => ({
-    ...json({ online: true, timestamp: Math.floor(engineTimeMs() / 1000) }),
+    ...jsonReply({ online: true, timestamp: Math.floor(engineTimeMs() / 1000) }),
     headers: { 'X-Installation': installationId }
   })
 })
@@ -54,7 +54,7 @@ const health = apiRoute('GET', '/api/health', 'any key', {
   id: 'getHealth',
   tag,
   summary: 'Whether Postgres and Redis are available, and the live state is current',
-  response: exactly({
+  response: exactObject({
     status: { ...string, enum: ['success', 'error'] },
     postgres: { ...string, enum: ['up', 'down'] },
     redis: { ...string, enum: ['up', 'read-only', 'down'] },
@@ -68,7 +68,7 @@ const health = apiRoute('GET', '/api/health', 'any key', {
       succeeds(probeWrites(redis))
     ])
     const { isCurrent, stations } = live.health()
-    return json({
+    return jsonReply({
       status: hasPostgres && isReadable && isWritable && isCurrent ? 'success' : 'error',
       postgres: hasPostgres ? 'up' : 'down',
       redis: isWritable ? 'up' : isReadable ? 'read-only' : 'down',
@@ -82,8 +82,8 @@ const alive = apiRoute('GET', '/api/health/live', 'public', {
   id: 'getLiveness',
   tag,
   summary: 'Liveness probe: restart this server if it fails',
-  response: exactly({ status: { ...string, enum: ['alive'] } }),
-  handle: () => ({ ...json({ status: 'alive' }), headers: noStore })
+  response: exactObject({ status: { ...string, enum: ['alive'] } }),
+  handle: () => ({ ...jsonReply({ status: 'alive' }), headers: noStore })
 })
 
 /**
@@ -96,7 +96,7 @@ const ready = apiRoute('GET', '/api/health/ready', 'public', {
   tag,
   summary:
     'Readiness probe: 503 while this server shuts down, or its connections lead to a Redis that was demoted',
-  response: exactly({
+  response: exactObject({
     status: { ...string, enum: ['ready', 'draining', 'read-only'] },
     live_state: liveState,
     checked_at: { ...integer, description: 'Unix seconds up to which no change was missed' }
@@ -110,7 +110,7 @@ const ready = apiRoute('GET', '/api/health/ready', 'public', {
       live_state: isCurrent ? 'current' : 'stale',
       checked_at: Math.floor(checkedAtMs / 1000)
     }
-    return { ...json(body), status: state === 'ready' ? 200 : 503, headers: noStore }
+    return { ...jsonReply(body), status: state === 'ready' ? 200 : 503, headers: noStore }
   }
 })
 

@@ -1,16 +1,16 @@
-import { StorageFault, type StorageFaultReason } from '../../library/storage/fault.ts'
-import { normalizePath, type StorageLocation } from '../../library/storage/location.ts'
 import {
-  allowedRoots,
+  allowedStorageRoots,
   blankLocation,
   type StoredLocation,
   type LocationFields,
-  openStoredSecret,
-  toLocation,
-  recordColumns
-} from '../../library/storage/record.ts'
-import { runStorageTask } from '../../library/storage/tasks.ts'
-import { resolveInside } from '../../platform/runtime/contained-files.ts'
+  unsealStoredSecret,
+  toStorageLocation,
+  locationColumnsFragment
+} from '../../library/storage/location-record.ts'
+import { normalizeStoragePath, type StorageLocation } from '../../library/storage/location.ts'
+import { StorageFault, type StorageFaultReason } from '../../library/storage/storage-fault.ts'
+import { runStorageTask } from '../../library/storage/storage-task.ts'
+import { resolveInsideRoots } from '../../platform/runtime/contained-files.ts'
 import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -22,7 +22,7 @@ interface CheckRequest {
 }
 
 /** Returns a problem for every setting that the adapter requires and that is empty. */
-export function findMissingSettings(values: LocationFields): FieldError[] {
+export function findMissingLocationFields(values: LocationFields): FieldError[] {
   const required = (...names: readonly (keyof LocationFields)[]) =>
     names.filter(name => values[name] === '').map(name => fieldError(name, 'required', 'is required.'))
   switch (values.adapter) {
@@ -51,24 +51,27 @@ const maxWaiting = 8
  * Tests the connection to a location. Returns no problems if the record itself is invalid, since `beforeWrite`
  * reports that. Throws 429 if too many checks wait.
  */
-export async function checkConnection({ services, id, values }: CheckRequest): Promise<FieldError[]> {
+export async function findConnectionProblems({ services, id, values }: CheckRequest): Promise<FieldError[]> {
   const { reads: sql, secrets, config } = services
   const [stored] = await sql<StoredLocation[]>`
-    select ${recordColumns(sql)} from storage_locations where id = ${id}`
+    select ${locationColumnsFragment(sql)} from storage_locations where id = ${id}`
   if (id !== null && !stored) throw new ApiError('not-found')
   const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
   const record: LocationFields = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
-  const path = normalizePath(record.adapter, record.path)
-  if (path === null || findMissingSettings(record).length > 0) return []
-  const location = toLocation({ ...record, path }, field => {
+  const path = normalizeStoragePath(record.adapter, record.path)
+  if (path === null || findMissingLocationFields(record).length > 0) return []
+  const location = toStorageLocation({ ...record, path }, field => {
     const isStored = stored !== undefined && record[field] === stored[field]
     return isStored
-      ? openStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
+      ? unsealStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
       : record[field]
   })
   if (checks.waitingOf() >= maxWaiting) throw new TooManyRequests(timeoutMs / 1_000)
   try {
-    if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
+    if (
+      location.adapter === 'local' &&
+      (await resolveInsideRoots(path, allowedStorageRoots(config))) === null
+    )
       throw new StorageFault('denied')
     const task = { work: 'check', location, timeoutMs } as const
     await checks.run(() => runStorageTask(task, AbortSignal.timeout(2 * timeoutMs)))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
-import { text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
@@ -10,7 +10,7 @@ import { actionReply } from '../core/route.ts'
 const timeoutMs = 8_000
 
 const fields = {
-  email: text({
+  email: textField({
     min: 3,
     max: 254,
     isTrimmed: true,
@@ -22,7 +22,7 @@ const fields = {
 }
 const validator = bodyValidator(fields)
 
-export const testMessageRoute = actionRoute('POST', '/api/admin/send-test-message', 'administer settings', {
+export const testMailRoute = actionRoute('POST', '/api/admin/send-test-message', 'administer settings', {
   id: 'sendTestMessage',
   tag: 'Settings',
   summary: 'Send a mail, to test SMTP_URL',

@@ -76,7 +76,7 @@ function isPermission(text: string): text is Permission {
 }
 
 /** Whether a stored permission may apply to one station. */
-export function isStationGrant(text: string): boolean {
+export function mayApplyToStation(text: string): boolean {
   return stationPermissions.some(permission => permission === text)
 }
 
@@ -94,7 +94,7 @@ export interface RequiredPermission {
 }
 
 /** Whether the grants include a permission. */
-export function allows(grants: Grants, required: RequiredPermission): boolean {
+export function hasPermission(grants: Grants, required: RequiredPermission): boolean {
   const { stationId } = required
   if (grants.permissions.some(granted => includes(granted, required))) return true
   if (stationId === null || !Object.hasOwn(grants.stationPermissions, stationId)) return false
@@ -105,7 +105,7 @@ export function allows(grants: Grants, required: RequiredPermission): boolean {
 /** Whether a caller may grant a permission, for a station or (null) everywhere: only one that it has. */
 export function mayGrant(grants: Grants, permission: Permission, stationId: number | null): boolean {
   if (stationId !== null && grants.permissions.includes('administer stations')) return true
-  return allows(grants, { permission, stationId, isRead: permission.startsWith('view ') })
+  return hasPermission(grants, { permission, stationId, isRead: permission.startsWith('view ') })
 }
 
 /** Whether a caller may grant all permissions of a key. */
@@ -119,10 +119,10 @@ export function mayGrantAll(caller: Grants, { permissions, stationPermissions: b
 }
 
 /** Whether a caller may see a private station: any permission for it is enough. */
-export function maySeePrivate(grants: Grants, stationId: number): boolean {
+export function maySeePrivateStation(grants: Grants, stationId: number): boolean {
   return (
     grants.permissions.some(isStationPermission) ||
-    allows(grants, { permission: 'view station management', stationId, isRead: true }) ||
+    hasPermission(grants, { permission: 'view station management', stationId, isRead: true }) ||
     (grants.stationPermissions[stationId]?.length ?? 0) > 0
   )
 }
@@ -132,14 +132,14 @@ export function maySeeStation(
   grants: Grants | null,
   { id, isPublic }: { readonly id: number; readonly isPublic: boolean }
 ): boolean {
-  return isPublic || (grants !== null && maySeePrivate(grants, id))
+  return isPublic || (grants !== null && maySeePrivateStation(grants, id))
 }
 
 /** The permissions with which a caller may read and write, for a station or (null) everywhere. */
-export function effectivePermissions(grants: Grants, stationId: number | null) {
+export function computeEffectivePermissions(grants: Grants, stationId: number | null) {
   const names: readonly Permission[] = stationId === null ? globalPermissions : stationPermissions
   const allowed = (isRead: boolean) =>
-    names.filter(permission => allows(grants, { permission, stationId, isRead }))
+    names.filter(permission => hasPermission(grants, { permission, stationId, isRead }))
   return { read: allowed(true), write: allowed(false) }
 }
 
@@ -154,32 +154,32 @@ const sourcePermissions: Readonly<Record<NotificationSource, Permission>> = {
 }
 
 /** The sources of notifications that a caller may see; null: all, including unknown ones. */
-export function visibleSources(grants: Grants): readonly NotificationSource[] | null {
+export function visibleNotificationSources(grants: Grants): readonly NotificationSource[] | null {
   if (mayRead(grants, 'view all', null)) return null
   return notificationSources.filter(source => mayRead(grants, sourcePermissions[source], null))
 }
 
 /** Whether a caller may see unpublished articles. */
-export function maySeeDrafts(grants: Grants | null): boolean {
+export function maySeeDraftArticles(grants: Grants | null): boolean {
   return mayRead(grants, 'administer settings', null)
 }
 
 /** Whether a caller may see the addresses of listeners who requested songs. */
-export function maySeeAddresses(grants: Grants | null, stationId: number): boolean {
+export function maySeeListenerAddresses(grants: Grants | null, stationId: number): boolean {
   return mayRead(grants, 'manage station broadcasting', stationId)
 }
 
 function mayRead(grants: Grants | null, permission: Permission, stationId: number | null): boolean {
-  return grants !== null && allows(grants, { permission, stationId, isRead: true })
+  return grants !== null && hasPermission(grants, { permission, stationId, isRead: true })
 }
 
 /** Whether addresses are not redacted: only for callers with the permission to write them. */
-export function maySeeWholeUrls(
+export function maySeeUnredactedUrls(
   grants: Grants | null,
   permission: Permission,
   stationId: number | null
 ): boolean {
-  return grants !== null && allows(grants, { permission, stationId, isRead: false })
+  return grants !== null && hasPermission(grants, { permission, stationId, isRead: false })
 }
 
 /** Permissions that include the permission to read what they write. */

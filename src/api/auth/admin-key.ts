@@ -5,7 +5,7 @@ import { createDataDir } from '../../platform/process/create-data-dir.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { generateKey, parseKey, storeApiKey } from './keys.ts'
+import { generateApiKey, parseApiKey, storeApiKey } from './key-checker.ts'
 
 /** The key that this file manages. */
 const administrator = { name: 'Administrator', permissions: ['administer all'] } as const
@@ -16,7 +16,7 @@ interface AdminKeySettings {
 }
 
 /** The file with a generated key, readable by its owner only. */
-export const adminKeyFile = (config: AdminKeySettings) => join(config.DATA_DIR, 'admin-key')
+export const adminKeyPath = (config: AdminKeySettings) => join(config.DATA_DIR, 'admin-key')
 
 /**
  * Ensures that a key with all permissions is valid: `ADMIN_API_KEY` if it is set, else the one in `DATA_DIR`,
@@ -36,17 +36,17 @@ export async function ensureAdminKey(sql: Sql, config: AdminKeySettings): Promis
     const [existing] = await tx`
       select from api_keys where permissions ? 'administer all' and revoked_at is null limit 1`
     if (existing) return null
-    const key = generateKey()
+    const key = generateApiKey()
     await createDataDir(config.DATA_DIR)
-    await writeFile(adminKeyFile(config), `${key}\n`, { mode: 0o600, flag: 'wx' })
+    await writeFile(adminKeyPath(config), `${key}\n`, { mode: 0o600, flag: 'wx' })
     await storeApiKey(tx, key, administrator)
     return key
   })
 }
 
 /** Prints a generated key if the output is a terminal; otherwise logs only the path of the key file. */
-export function reportNewKey(key: string, config: AdminKeySettings, log: Logger): void {
-  const file = resolve(adminKeyFile(config))
+export function reportNewAdminKey(key: string, config: AdminKeySettings, log: Logger): void {
+  const file = resolve(adminKeyPath(config))
   if (process.stdout.isTTY) process.stdout.write(`X-API-Key: ${key} (created now, kept in ${file})\n`)
   else log.info({ adminKeyFile: file }, 'created an API key with all permissions in a file of mode 600')
 }
@@ -57,12 +57,12 @@ async function revokeOthers(tx: Tx, key: string): Promise<void> {
 }
 
 async function readStoredKey(config: AdminKeySettings): Promise<string | null> {
-  const file = adminKeyFile(config)
+  const file = adminKeyPath(config)
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
     throw new OperatorError(`${file} cannot be read (${error.code}): make it readable or remove it`)
   })
   const key = text.trim()
-  if (key === '' || parseKey(key)) return key || null
+  if (key === '' || parseApiKey(key)) return key || null
   throw new OperatorError(`${file} does not hold a key of the form <16 hex>:<32 hex>: correct or remove it`)
 }

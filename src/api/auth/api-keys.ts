@@ -1,20 +1,20 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { bodySchema } from '../../model/fields/form.ts'
-import { type Dialect, dialects } from '../../model/station/dialect.ts'
+import { bodySchema } from '../../model/fields/validators.ts'
+import { type Dialect, dialectNames } from '../../model/station/dialect.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { actionRoute } from '../core/actions.ts'
-import { auditChanges, changed } from '../core/audit.ts'
+import { toAuditedChanges, changedWithoutValues } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { parseId } from '../core/parse.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { parsePathId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
+import { arrayOf, exactObject, int64, namedSchema, string } from '../core/schemas.ts'
 import { mayGrantAll } from './access.ts'
-import { successReply, successSchema } from './account.ts'
+import { accountLevelReply, accountLevelSchema } from './account-level-replies.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from './effective-permissions.ts'
-import { keyIdentifierPattern, generateKey, parseKey, storeApiKey } from './keys.ts'
-import { newKeyBodyFields, parseNewKey } from './new-key.ts'
+import { apiKeyIdentifierPattern, generateApiKey, parseApiKey, storeApiKey } from './key-checker.ts'
+import { newApiKeyFields, validateNewApiKey } from './new-api-key.ts'
 
 const path = '/api/v1/main/api-keys'
 const access = 'administer api keys'
@@ -58,25 +58,25 @@ const requiredFields = {
   name: string,
   identifier: {
     type: 'string',
-    pattern: keyIdentifierPattern.source,
+    pattern: apiKeyIdentifierPattern.source,
     description: 'The first half of the key.'
   },
   permissions: arrayOf(string),
-  station_permissions: arrayOf(exactly({ station: int64, permissions: arrayOf(string) })),
+  station_permissions: arrayOf(exactObject({ station: int64, permissions: arrayOf(string) })),
   created_at: seconds('when it was created.'),
   expires_at: seconds('0: it does not expire.'),
   last_used_at: seconds('to within half a minute; 0: never used.'),
   revoked_at: seconds('0: it is not revoked.')
 }
 /** A key as it is shown, without its secret. */
-const apiKeySchema: JsonSchema = named(
+const apiKeySchema: JsonSchema = namedSchema(
   'ApiKey',
   'An API key, without its secret. Times are 0 if they do not apply.',
   {
-    ...exactly(requiredFields),
+    ...exactObject(requiredFields),
     properties: {
       ...requiredFields,
-      dialect: { ...string, enum: dialects, description: 'Absent: that of the installation.' }
+      dialect: { ...string, enum: dialectNames, description: 'Absent: that of the installation.' }
     }
   }
 )
@@ -90,7 +90,7 @@ const list = listRoute(path, access, {
   record,
   sort: ['id', 'name'],
   open(query, _, { reads: sql }) {
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const where = sql`where name ${contains} or identifier ${contains}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
     return {
@@ -105,7 +105,7 @@ const current = apiRoute('GET', `${path}/current`, 'any key', {
   id: 'getCurrentApiKey',
   tag,
   summary: 'The API key of the request, and its effective permissions',
-  response: successSchema({
+  response: accountLevelSchema({
     api_key: record,
     effective_permissions: effectivePermissionsSchema
   }),
@@ -113,7 +113,7 @@ const current = apiRoute('GET', `${path}/current`, 'any key', {
     const key = caller?.key
     const [row] = key ? await sql<KeyRow[]>`${selectKeys(sql)} where id = ${key.id}` : []
     if (!key || !row) throw new ApiError('forbidden')
-    return successReply({
+    return accountLevelReply({
       api_key: renderKey(row),
       effective_permissions: await readEffectivePermissions(sql, key)
     })
@@ -124,14 +124,14 @@ const create = actionRoute('POST', path, access, {
   id: 'createApiKey',
   tag,
   summary: 'Create an API key; only this response contains it',
-  body: bodySchema(newKeyBodyFields),
-  response: successSchema({
+  body: bodySchema(newApiKeyFields),
+  response: accountLevelSchema({
     key: { type: 'string', pattern: '^[0-9a-f]{16}:[0-9a-f]{32}$', description: 'Returned once.' },
     api_key: record
   }),
   async prepare(request, { sql }) {
-    const newKey = await parseNewKey(sql, request)
-    const key = generateKey()
+    const newKey = await validateNewApiKey(sql, request)
+    const key = generateApiKey()
     return async tx => {
       const id = await storeApiKey(tx, key, newKey)
       const [stored] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${id}`
@@ -143,10 +143,10 @@ const create = actionRoute('POST', path, access, {
             record: 'ApiKey',
             id: stored.id,
             name: stored.name,
-            changes: auditChanges(newKeyBodyFields, null, { ...shown })
+            changes: toAuditedChanges(newApiKeyFields, null, { ...shown })
           }
         ],
-        reply: successReply({ key, api_key: shown })
+        reply: accountLevelReply({ key, api_key: shown })
       }
     }
   }
@@ -156,12 +156,12 @@ const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
   id: 'revokeApiKey',
   tag,
   summary: 'Revoke an API key by its first half, the whole key or its id; idempotent',
-  response: successSchema({ api_key: record }),
+  response: accountLevelSchema({ api_key: record }),
   errors: [409],
   prepare(request, { keys }) {
     const replyWith = (row: KeyRow) => () => {
       keys.forget(({ id }) => id === row.id)
-      return successReply({ api_key: renderKey(row) })
+      return accountLevelReply({ api_key: renderKey(row) })
     }
     return async tx => {
       // Serialized, so that the last two keys with all permissions cannot revoke each other.
@@ -173,7 +173,9 @@ const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
       await tx`update api_keys set revoked_at = now() where id = ${found.id}`
       const [revoked = found] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${found.id}`
       return {
-        audit: [{ record: 'ApiKey', id: found.id, name: found.name, changes: changed('revoked_at') }],
+        audit: [
+          { record: 'ApiKey', id: found.id, name: found.name, changes: changedWithoutValues('revoked_at') }
+        ],
         reply: replyWith(revoked)
       }
     }
@@ -182,12 +184,12 @@ const revoke = actionRoute('POST', `${path}/revoke/:key`, access, {
 
 /** Finds and locks a key by the whole key, its first half or its id. Throws 404. */
 async function getKey(tx: Tx, name: string): Promise<KeyRow> {
-  const key = parseKey(name)
+  const key = parseApiKey(name)
   const condition = key
     ? tx`identifier = ${key.identifier} and verifier = ${key.verifier}`
-    : keyIdentifierPattern.test(name)
+    : apiKeyIdentifierPattern.test(name)
       ? tx`identifier = ${name}`
-      : tx`id = ${parseId(name)}`
+      : tx`id = ${parsePathId(name)}`
   const [row] = await tx<KeyRow[]>`${selectKeys(tx)} where ${condition} for update`
   if (!row) throw new ApiError('not-found')
   return row

@@ -52,7 +52,7 @@ function sign(secrets: Pick<Secrets, 'deriveKey'>, claims: Uint8Array, { passwor
 }
 
 /** Renders `Set-Cookie` for a device in which a user has signed in. `cookies`: the header of the request. */
-export function renderDeviceCookie(
+export function renderKnownDeviceCookie(
   secrets: Pick<Secrets, 'deriveKey'>,
   baseUrl: string,
   cookies: string,
@@ -70,7 +70,7 @@ export function renderDeviceCookie(
 }
 
 /** Returns the id of a device in which this user has signed in with the current password; null for any other one. */
-export function findKnownDevice(
+export function findKnownDeviceId(
   secrets: Pick<Secrets, 'deriveKey'>,
   baseUrl: string,
   cookies: string,

@@ -8,7 +8,7 @@ import type { Secrets } from '../../stores/secrets/secrets.ts'
  * subject in UTF-8. Nothing is stored. An API key (`<16 hex>:<32 hex>`) never begins with `lt`.
  */
 
-export interface ListenToken {
+export interface ListenTokenClaims {
   readonly stationId: number
   /** When it expires, in Unix milliseconds, always a whole second. */
   readonly endsAtMs: number
@@ -40,7 +40,7 @@ export function openListenTokens(secrets: Pick<Secrets, 'deriveKey'>) {
   const key = secrets.deriveKey('listen tokens')
   const sign = (claims: Uint8Array) => createHmac('sha256', key).update(claims).digest()
   return {
-    issue: ({ stationId, endsAtMs, generation, subject }: ListenToken): string => {
+    issue: ({ stationId, endsAtMs, generation, subject }: ListenTokenClaims): string => {
       const numbers = Buffer.alloc(claimBytes - idBytes)
       numbers.writeUIntBE(stationId, 0, stationBytes)
       numbers.writeUIntBE(Math.floor(endsAtMs / 1_000), stationBytes, endBytes)
@@ -52,7 +52,7 @@ export function openListenTokens(secrets: Pick<Secrets, 'deriveKey'>) {
      * Returns the claims of a token; null for other text, and for a token that was modified or issued with
      * another key. Does not check the expiry: see `grantsListening`.
      */
-    read: (text: string): ListenToken | null => {
+    read: (text: string): ListenTokenClaims | null => {
       if (!text.startsWith(prefix) || text.length > maxLength) return null
       const body = Buffer.from(text.slice(prefix.length), 'base64url')
       // The decoder ignores invalid characters, so only text that encodes to itself is accepted.

@@ -28,7 +28,7 @@ export async function verifyPassword(phc: string, text: string): Promise<boolean
 }
 
 /** Whether a text from elsewhere is a hash that `verifyPassword` verifies: argon2id, at a cost that it accepts. */
-export function isVerifiableHash(phc: string): boolean {
+export function isVerifiablePasswordHash(phc: string): boolean {
   if (
     !/^\$argon2id\$v=19\$m=\d{1,9},t=\d{1,9},p=\d{1,9}\$[A-Za-z0-9+/]{8,100}\$[A-Za-z0-9+/]{8,200}$/.test(phc)
   )
@@ -52,7 +52,7 @@ function isAffordable(phc: string): boolean {
  * Returns false after the time that `verifyPassword` takes, so that the response time does not reveal whether
  * a user exists. Rejects with `TooManyRequests` if too many calls are waiting.
  */
-export async function pretendToVerify(text: string): Promise<false> {
+export async function verifyDummyPassword(text: string): Promise<false> {
   await hashPassword(text)
   return false
 }

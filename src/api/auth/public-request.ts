@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
-import type { Keys } from './keys.ts'
+import type { KeyChecker } from './key-checker.ts'
 import { isListenToken, type ListenTokens } from './listen-tokens.ts'
 
 /** The credential of a public request; nothing is checked yet. */
@@ -22,24 +22,24 @@ export interface StationLookup extends RequestCredential {
   readonly name: string
 }
 
-export const readCredential = ({ apiKey, address, method }: ApiRequest): RequestCredential => ({
+export const toRequestCredential = ({ apiKey, address, method }: ApiRequest): RequestCredential => ({
   apiKey,
   address,
   isRead: method === 'GET' || method === 'HEAD'
 })
 
-export const readStationLookup = (request: ApiRequest): StationLookup => ({
+export const toStationLookup = (request: ApiRequest): StationLookup => ({
   name: request.params['station_id'] ?? '',
-  ...readCredential(request)
+  ...toRequestCredential(request)
 })
 
 export interface VisibilityDeps {
-  readonly keys: Pick<Keys, 'findOptional'>
+  readonly keys: Pick<KeyChecker, 'findOptional'>
   readonly listenTokens: Pick<ListenTokens, 'read'>
 }
 
 /** Checks a credential. Returns the function that decides which stations it makes visible at that time. */
-export async function readVisibility(
+export async function openVisibilityFilter(
   { apiKey, address, isRead }: RequestCredential,
   { keys, listenTokens }: VisibilityDeps
 ): Promise<(station: StationVisibility) => boolean> {
@@ -58,7 +58,7 @@ export async function getVisibleStation(
 ): Promise<StationState> {
   if (live.find(name)?.isPublic !== true) {
     // Also for an unknown station: otherwise the time of the response would reveal private ones.
-    const isVisible = await readVisibility(credential, deps)
+    const isVisible = await openVisibilityFilter(credential, deps)
     // Read now: it may have changed while the key was checked.
     const current = live.find(name)
     if (current === undefined || !isVisible(current)) throw new ApiError('not-found')

@@ -1,5 +1,5 @@
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { type Grants, isStationGrant } from './access.ts'
+import { type Grants, mayApplyToStation } from './access.ts'
 
 /** What a user may do follows from these columns: see `userGrantColumns`. */
 export interface UserGrantRow {
@@ -19,10 +19,10 @@ export const userGrantColumns = (sql: Sql | Tx): Fragment => sql`
  * The permissions of a user: those of all roles together. With a limit, they apply to its stations only, and
  * permissions for the whole installation do not apply.
  */
-export function combineRoles({ roles, stations }: UserGrantRow): Grants {
+export function combineRoleGrants({ roles, stations }: UserGrantRow): Grants {
   const permissions = distinct(roles.flatMap(role => role.permissions))
   const stationIds = stations ?? roles.flatMap(role => Object.keys(role.stationPermissions).map(Number))
-  const everywhere = stations === null ? [] : permissions.filter(isStationGrant)
+  const everywhere = stations === null ? [] : permissions.filter(mayApplyToStation)
   const byStation = distinct(stationIds).map(id => {
     const own = roles.flatMap(role => role.stationPermissions[id] ?? [])
     return [String(id), distinct([...everywhere, ...own])] as const

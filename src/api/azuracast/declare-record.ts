@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
 import type { DialectContext, JsonBody, RecordDialect } from './record-dialect.ts'
-import { changeSchema, memberOf, replaceSchema } from './response-schema.ts'
+import { schemaChanger, memberSchema, schemaReplacer } from './response-schema.ts'
 
 /** What the values of members are made of, beside the documented record. */
 type MemberContext<Extras> = DialectContext & {
@@ -22,26 +22,26 @@ interface Member<Row, Extras> {
 }
 
 /** A documented member that is shown in another form, or one that bodies do not have. */
-export const shown = <Row, Extras>(
+export const shownMember = <Row, Extras>(
   schema: MemberSchema,
   valueOf: Member<Row, Extras>['valueOf']
 ): Member<Row, Extras> => ({ schema, valueOf })
 
 /** A member that AzuraCast computes. */
-export const computed = <Row, Extras>(
+export const computedMember = <Row, Extras>(
   schema: MemberSchema,
   valueOf: Member<Row, Extras>['valueOf']
 ): Member<Row, Extras> => ({ schema, valueOf, isComputed: true })
 
 /** A member without an effect. */
-export const constant = <Row, Extras>(schema: MemberSchema, value: unknown): Member<Row, Extras> => ({
+export const constantMember = <Row, Extras>(schema: MemberSchema, value: unknown): Member<Row, Extras> => ({
   schema,
   valueOf: () => value,
   constant: { value }
 })
 
 /** The schema of a member that has that of the documented one. */
-export const asDocumented = (documented: JsonSchema): JsonSchema => documented
+export const documentedSchema = (documented: JsonSchema): JsonSchema => documented
 
 type Members<Row, Extras> = Readonly<Record<string, Member<Row, Extras>>>
 
@@ -61,7 +61,7 @@ interface Change<Row extends object, Extras> extends Declaration<Row, Extras> {
 }
 
 /** Declares a record that has the documented members too, unless `members` has one of the same name. */
-export function changeRecord<Row extends object, Extras = undefined>({
+export function declareChangedRecord<Row extends object, Extras = undefined>({
   emptyAsNull = [],
   ...declared
 }: Change<Row, Extras>): RecordDialect<Row> {
@@ -72,18 +72,18 @@ export function changeRecord<Row extends object, Extras = undefined>({
   return {
     ...declareBody(declared),
     response: documented =>
-      changeSchema({ nullable: emptyAsNull, fields: schemasOf(declared.members, documented) })(documented),
+      schemaChanger({ nullable: emptyAsNull, fields: schemasOf(declared.members, documented) })(documented),
     render: openRender(declared, base)
   }
 }
 
 /** Declares a record that has exactly these members. */
-export function replaceRecord<Row extends object, Extras = undefined>(
+export function declareReplacedRecord<Row extends object, Extras = undefined>(
   declared: Declaration<Row, Extras>
 ): RecordDialect<Row> {
   return {
     ...declareBody(declared),
-    response: documented => replaceSchema(schemasOf(declared.members, documented))(documented),
+    response: documented => schemaReplacer(schemasOf(declared.members, documented))(documented),
     render: openRender(declared, () => ({}))
   }
 }
@@ -92,7 +92,7 @@ function schemasOf<Row, Extras>(members: Members<Row, Extras>, documented: JsonS
   return Object.fromEntries(
     Object.entries(members).map(([name, { schema }]) => [
       name,
-      typeof schema === 'function' ? schema(memberOf(documented, name)) : schema
+      typeof schema === 'function' ? schema(memberSchema(documented, name)) : schema
     ])
   )
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Reply } from '../../http/route.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import type { ApiRequest, ApiRoute, Handler } from '../core/route.ts'
+import type { ApiRequest, ApiRoute, RouteHandler } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** What a translation may read beside the records. */
@@ -50,7 +50,7 @@ export interface OperationDialect<Value = unknown> {
   /** Changes the query, which is a copy, into the documented one. */
   query?(query: URLSearchParams): void
   /** Answers in place of the handler of the route, which it may call. */
-  handle?(request: ApiRequest, services: ApiServices, documented: Handler): Reply | Promise<Reply>
+  handle?(request: ApiRequest, services: ApiServices, documented: RouteHandler): Reply | Promise<Reply>
   /** Makes the documented body. */
   parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
   /** Renders the response, after its records. */
@@ -60,7 +60,7 @@ export interface OperationDialect<Value = unknown> {
 }
 
 /** Operations that are handled by other routes with their ids. */
-export const handlersOf = (routes: readonly ApiRoute[]): Readonly<Record<string, OperationDialect>> =>
+export const dialectsFromRoutes = (routes: readonly ApiRoute[]): Readonly<Record<string, OperationDialect>> =>
   Object.fromEntries(routes.map(({ operation, handle }) => [operation.id, { handle }]))
 
 export function openDialectContext(request: ApiRequest, services: ApiServices): DialectContext {
@@ -82,7 +82,7 @@ export const isJsonBody = (value: unknown): value is JsonBody =>
 export const emptyToNull = (text: string): string | null => (text === '' ? null : text)
 
 /** PHP encodes a map without members as a list. */
-export const phpMap = (map: object): object => (Object.keys(map).length === 0 ? [] : map)
+export const toPhpMap = (map: object): object => (Object.keys(map).length === 0 ? [] : map)
 
 /** A copy without members that have these values, also inside objects. */
 export function omitConstants(body: JsonBody, constants: JsonBody): JsonBody {

@@ -1,11 +1,11 @@
 import { keyVary } from '../../model/station/public-headers.ts'
 import type { HandledRoute } from '../core/route.ts'
-import { requestSong, submitRoute } from '../queue/requests.ts'
+import { requestSong, submitRequestRoute } from '../queue/requests.ts'
 
 /** In AzuraCast, `request_url` is a link. */
 export const requestByLinkRoute: HandledRoute = {
   method: 'GET',
-  path: submitRoute.path,
+  path: submitRequestRoute.path,
   access: 'public',
   onlyIn: 'azuracast',
   changes: true,

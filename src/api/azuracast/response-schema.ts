@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { arrayOf, exactObject, int64, string } from '../core/schemas.ts'
 import { isJsonBody } from './record-dialect.ts'
 
 /** How the schema of an answer differs from the documented one. */
@@ -12,7 +12,7 @@ interface SchemaChanges {
 }
 
 /** Returns a function that changes the schema of an object. All new members are required. */
-export const changeSchema =
+export const schemaChanger =
   ({ nullable = [], fields = {}, omitted = [] }: SchemaChanges) =>
   (documented: JsonSchema): JsonSchema => {
     const { examples: _examples, properties, required, ...others } = documented
@@ -20,7 +20,7 @@ export const changeSchema =
     const changed = Object.fromEntries(
       Object.entries(known).map(([name, schema]) => [
         name,
-        nullable.includes(name) ? orNullSchema(schema) : schema
+        nullable.includes(name) ? toNullableSchema(schema) : schema
       ])
     )
     const names: string[] = [...(Array.isArray(required) ? required : []), ...Object.keys(fields)]
@@ -34,28 +34,32 @@ export const changeSchema =
   }
 
 /** Returns a function that replaces the schema of an object by one with exactly these members. */
-export const replaceSchema =
+export const schemaReplacer =
   (fields: Readonly<Record<string, JsonSchema>>) =>
-  ({ description }: JsonSchema): JsonSchema => ({ description, ...exactly(fields) })
+  ({ description }: JsonSchema): JsonSchema => ({ description, ...exactObject(fields) })
 
 /** The schema of a member of an object. */
-export function memberOf({ properties }: JsonSchema, name: string): JsonSchema {
+export function memberSchema({ properties }: JsonSchema, name: string): JsonSchema {
   const schema = isJsonBody(properties) ? properties[name] : undefined
   return isJsonBody(schema) ? schema : {}
 }
 
-export function orNullSchema(schema: unknown): JsonSchema {
+export function toNullableSchema(schema: unknown): JsonSchema {
   if (!isJsonBody(schema)) return {}
   const { type } = schema
   const isPlain = typeof type === 'string' && !('const' in schema) && !('enum' in schema)
   return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] }
 }
 
-export const nothing: JsonSchema = { type: 'null' }
+export const nullSchema: JsonSchema = { type: 'null' }
 export const nullableString: JsonSchema = { type: ['string', 'null'] }
-export const selfLink = exactly({ self: string })
+export const selfLinkSchema = exactObject({ self: string })
 /** Links by name; some depend on the record. */
-export const links: JsonSchema = { type: 'object', properties: { self: string }, additionalProperties: {} }
+export const linksSchema: JsonSchema = {
+  type: 'object',
+  properties: { self: string },
+  additionalProperties: {}
+}
 /** A map, which PHP encodes as a list if it has no members. */
 export const phpMapSchema: JsonSchema = {
   oneOf: [{ type: 'object' }, { type: 'array', items: {}, maxItems: 0 }]
@@ -64,6 +68,6 @@ export const isoTime: JsonSchema = { type: 'string', format: 'date-time' }
 export const nullableIsoTime: JsonSchema = { type: ['string', 'null'], format: 'date-time' }
 
 /** A playlist of a file or a folder. */
-export const filePlaylists = arrayOf(
-  exactly({ id: int64, name: string, short_name: string, folder: nullableString, count: int64 })
+export const filePlaylistsSchema = arrayOf(
+  exactObject({ id: int64, name: string, short_name: string, folder: nullableString, count: int64 })
 )

@@ -2,8 +2,9 @@ import type { Reply } from '../../http/route.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Dialect } from '../../model/station/dialect.ts'
 import { keyVary } from '../../model/station/public-headers.ts'
-import { maxUnpaged } from '../core/list.ts'
-import type { ApiRoute, Handler, Operation, RenderRows } from '../core/route.ts'
+import { maxUnpagedRecords } from '../core/list.ts'
+import type { ApiRoute, RouteHandler, ApiOperation, RenderRows } from '../core/route.ts'
+import { operationDialects, recordDialects } from './dialect-table.ts'
 import {
   type DialectContext,
   isJsonBody,
@@ -13,7 +14,6 @@ import {
   type OperationDialect,
   type RecordDialect
 } from './record-dialect.ts'
-import { operations, records } from './table.ts'
 
 /** What the dialect declares for a route. */
 interface Declared {
@@ -26,7 +26,7 @@ interface Declared {
 
 /**
  * The same route with a variant for AzuraCast. Handlers see and return the documented form only: what differs is
- * translated before and after them, as `table.ts` declares for the records and the operation of the route.
+ * translated before and after them, as `dialect-table.ts` declares for the records and the operation of the route.
  */
 export function translateRoute(route: ApiRoute): ApiRoute {
   const { operation } = route
@@ -55,16 +55,16 @@ export function translateRoute(route: ApiRoute): ApiRoute {
     : route
 }
 
-const findDeclared = ({ id, responseRecord, bodyRecord }: Operation): Declared => ({
-  returned: responseRecord && records[responseRecord],
-  taken: bodyRecord && records[bodyRecord],
-  own: operations[id]
+const findDeclared = ({ id, responseRecord, bodyRecord }: ApiOperation): Declared => ({
+  returned: responseRecord && recordDialects[responseRecord],
+  taken: bodyRecord && recordDialects[bodyRecord],
+  own: operationDialects[id]
 })
 
-const isList = ({ query = {} }: Operation) => 'per_page' in query
+const isList = ({ query = {} }: ApiOperation) => 'per_page' in query
 
 /** The operation in the dialect. */
-function describe(operation: Operation, { taken, own }: Declared): Operation {
+function describe(operation: ApiOperation, { taken, own }: Declared): ApiOperation {
   const { body = {}, response } = operation
   return {
     ...operation,
@@ -87,7 +87,7 @@ const openOmission = (constantsOf: NonNullable<RecordDialect['constants']>) => (
   isJsonBody(body) ? omitConstants(body, constantsOf(body)) : body
 
 /** Handles requests in the dialect by the handler of the route. */
-function translateHandler(route: ApiRoute, { returned, taken, own }: Declared): Handler {
+function translateHandler(route: ApiRoute, { returned, taken, own }: Declared): RouteHandler {
   const { operation } = route
   return async (request, services) => {
     const context = openDialectContext(request, services)
@@ -112,7 +112,7 @@ function translateHandler(route: ApiRoute, { returned, taken, own }: Declared): 
       body,
       renderRows,
       // AzuraCast does not limit pages of callers that it knows.
-      ...(request.caller && { maxPageSize: maxUnpaged })
+      ...(request.caller && { maxPageSize: maxUnpagedRecords })
     }
     const reply = await (own?.handle
       ? own.handle(translated, services, route.handle)
@@ -177,7 +177,7 @@ function omitNullSecrets(body: JsonBody, { properties }: JsonSchema): JsonBody {
 }
 
 const withDialectVary =
-  (handle: Handler): Handler =>
+  (handle: RouteHandler): RouteHandler =>
   async (request, services) => {
     const reply = await handle(request, services)
     const { Vary: own = '' } = reply.headers ?? {}
@@ -189,7 +189,7 @@ const withDialectVary =
 function chooseRendering(route: ApiRoute): ApiRoute {
   const { operation } = route
   const handleIn =
-    (dialect: Dialect): Handler =>
+    (dialect: Dialect): RouteHandler =>
     (request, services) =>
       route.handle(
         request,

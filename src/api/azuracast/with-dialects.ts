@@ -1,14 +1,18 @@
 import type { Dialect } from '../../model/station/dialect.ts'
 import type { ApiRoute } from '../core/route.ts'
-import type { DocumentDialect } from '../core/schema-components.ts'
+import type { OpenApiDialect } from '../core/schema-components.ts'
 import { sharedSchemas } from '../core/schemas.ts'
+import { operationDialects, partSchemaChanges, recordDialects } from './dialect-table.ts'
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
-import { operations, parts, records } from './table.ts'
 import { translateRoute } from './translate-route.ts'
 
 /** The same routes in both dialects. Throws if they do not match what the dialect declares. */
 export function withDialects(routes: readonly ApiRoute[]): readonly ApiRoute[] {
-  assertDeclared(routes, { records, operations, parts })
+  assertDialectMatchesRoutes(routes, {
+    records: recordDialects,
+    operations: operationDialects,
+    parts: partSchemaChanges
+  })
   return routes.map(translateRoute)
 }
 
@@ -25,7 +29,7 @@ interface Declarations {
  * Throws an error that names all records, operations and parts that the dialect declares and no route has, and all
  * records of routes that the dialect does not declare.
  */
-export function assertDeclared(routes: readonly ApiRoute[], declared: Declarations): void {
+export function assertDialectMatchesRoutes(routes: readonly ApiRoute[], declared: Declarations): void {
   const ids = new Set(routes.map(({ operation }) => operation.id))
   const returned = new Set<string>(routes.flatMap(({ operation }) => operation.responseRecord ?? []))
   const taken = new Set<string>(routes.flatMap(({ operation }) => operation.bodyRecord ?? []))
@@ -55,13 +59,15 @@ const isTaken = (record: RecordDialect) =>
   ['parse', 'fields', 'computed', 'constants'].some(member => member in record)
 
 /** How the OpenAPI document describes this dialect, for `describeApi`. */
-export const azuracastSchemas: DocumentDialect = {
+export const azuracastOpenApiDialect: OpenApiDialect = {
   name: 'azuracast',
   changeSchema: (name, documented) => schemaChanges.get(name)?.(documented) ?? documented
 }
 
 /** By the name of the schema. */
 const schemaChanges = new Map([
-  ...Object.entries(parts),
-  ...Object.entries(records).flatMap(([name, { response }]) => (response ? [[name, response] as const] : []))
+  ...Object.entries(partSchemaChanges),
+  ...Object.entries(recordDialects).flatMap(([name, { response }]) =>
+    response ? [[name, response] as const] : []
+  )
 ])

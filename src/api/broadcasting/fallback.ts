@@ -1,17 +1,17 @@
-import type { AudioSlot } from '../../library/uploads/station-audio.ts'
-import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { boolean, exactly, named, string } from '../core/schemas.ts'
+import type { StationAudioSlot } from '../../library/uploads/station-audio.ts'
+import { type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { boolean, exactObject, namedSchema, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { audioRoutes } from '../library/audio-routes.ts'
+import { stationAudioRoutes } from '../library/audio-routes.ts'
 
 const path = '/api/station/:station_id/fallback'
 const tag = 'Broadcasting'
 const access = 'manage station broadcasting'
 
-const uploadedFileSchema = named(
+const uploadedFileSchema = namedSchema(
   'UploadedFile',
   'Whether there is a file, and its address.',
-  exactly({
+  exactObject({
     hasRecord: boolean,
     url: { ...string, type: ['string', 'null'], description: 'Where to download it; null: there is none.' }
   })
@@ -20,13 +20,13 @@ const uploadedFileSchema = named(
 /** The name of the fallback track of the station in the path; empty if there is none. */
 async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promise<string> {
   const [station] = await sql<{ name: string }[]>`
-    select fallback_path as name from stations where id = ${getStation(request).id}`
+    select fallback_path as name from stations where id = ${getRequestStation(request).id}`
   return station?.name ?? ''
 }
 
 /** The fallback track of the station in the path. */
-function fallbackOf(request: ApiRequest): AudioSlot {
-  const { id } = getStation(request)
+function fallbackOf(request: ApiRequest): StationAudioSlot {
+  const { id } = getRequestStation(request)
   return {
     baseName: 'fallback',
     async replaceName(tx, name) {
@@ -46,12 +46,12 @@ const read = apiRoute('GET', path, access, {
   response: uploadedFileSchema,
   async handle(request, services) {
     const hasRecord = (await readName(request, services)) !== ''
-    const url = `${services.config.BASE_URL}/api/station/${getStation(request).id}/fallback/download`
-    return json({ hasRecord, url: hasRecord ? url : null })
+    const url = `${services.config.BASE_URL}/api/station/${getRequestStation(request).id}/fallback/download`
+    return jsonReply({ hasRecord, url: hasRecord ? url : null })
   }
 })
 
-const routes = audioRoutes({
+const routes = stationAudioRoutes({
   path,
   tag,
   maxMebibytes: 100,
@@ -66,8 +66,8 @@ const routes = audioRoutes({
   remove: { id: 'deleteFallback', summary: 'Remove the fallback track' },
   readName,
   findSlot: fallbackOf,
-  audit: async request => ({ record: 'Station', id: getStation(request).id, field: 'fallback' }),
+  audit: async request => ({ record: 'Station', id: getRequestStation(request).id, field: 'fallback' }),
   missing: 'The station has no fallback track.'
 })
 
-export const fallbackRoutes = [read, ...routes]
+export const fallbackTrackRoutes = [read, ...routes]

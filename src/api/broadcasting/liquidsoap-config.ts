@@ -1,8 +1,8 @@
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { formatDisposition } from '../core/csv.ts'
-import { actionReply, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, boolean, exactly, ref, string } from '../core/schemas.ts'
-import { readStationScript } from '../playout/liquidsoap.ts'
+import { formatContentDisposition } from '../core/csv.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, schemaRef, string } from '../core/schemas.ts'
+import { renderStationScript } from '../playout/liquidsoap.ts'
 
 /*
  * The script of a station under AzuraCast's paths. It has no sections for code of operators: whoever edits a copy of
@@ -19,14 +19,14 @@ const read = apiRoute('GET', path, access, {
   id: 'getLiquidsoapConfig',
   tag,
   summary: 'The Liquidsoap script of the station, without secrets; it has no editable sections',
-  response: exactly({
-    config: arrayOf(exactly({ is_field: boolean, markup: string })),
+  response: exactObject({
+    config: arrayOf(exactObject({ is_field: boolean, markup: string })),
     sections: arrayOf(string),
     contents: { type: 'object' }
   }),
   async handle(request, services) {
-    const markup = await readStationScript(services, getStation(request).id)
-    return json({ config: [{ is_field: false, markup }], sections: [], contents: {} })
+    const markup = await renderStationScript(services, getRequestStation(request).id)
+    return jsonReply({ config: [{ is_field: false, markup }], sections: [], contents: {} })
   }
 })
 
@@ -35,7 +35,7 @@ const write = apiRoute('PUT', path, access, {
   tag,
   summary: 'Refused (501) with code in a section: the script has no editable sections',
   body: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [501],
   handle(request) {
     if (hasCode(request)) throw new ApiError('not-implemented', refusal)
@@ -59,12 +59,12 @@ const exportScript = apiRoute('GET', `${path}/export`, access, {
   response: { type: 'string', format: 'binary' },
   contentTypes: ['application/octet-stream'],
   async handle(request, services) {
-    const { id, shortName } = getStation(request)
+    const { id, shortName } = getRequestStation(request)
     return {
-      body: await readStationScript(services, id),
+      body: await renderStationScript(services, id),
       headers: {
         'Content-Type': 'application/octet-stream',
-        'Content-Disposition': formatDisposition(`liquidsoap_${shortName}.liq`)
+        'Content-Disposition': formatContentDisposition(`liquidsoap_${shortName}.liq`)
       }
     }
   }

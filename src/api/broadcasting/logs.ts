@@ -1,11 +1,11 @@
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { allows } from '../auth/access.ts'
+import { hasPermission } from '../auth/access.ts'
 import { parseQueryInteger } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, namedSchema, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { readStationScript } from '../playout/liquidsoap.ts'
+import { renderStationScript } from '../playout/liquidsoap.ts'
 
 /*
  * What Cuewire knows about a station, as logs. Liquidsoap and the streaming server run elsewhere and write their own
@@ -17,22 +17,22 @@ const tag = 'Broadcasting'
 const access = 'view station logs'
 const maxLines = 500
 
-const logTypeSchema = named(
+const logTypeSchema = namedSchema(
   'LogType',
   'A log that can be read.',
-  exactly({
+  exactObject({
     key: string,
     name: string,
     path: { ...string, description: 'A file name for the log.' },
     tail: { ...boolean, description: 'Whether lines are added, which `position` continues.' },
-    links: exactly({ self: string })
+    links: exactObject({ self: string })
   })
 )
 
-export const logContentsSchema = named(
+export const logContentsSchema = namedSchema(
   'LogContents',
   'Lines of a log.',
-  exactly({
+  exactObject({
     contents: string,
     eof: { ...boolean, description: 'True: the log is complete. False: request it again with `position`.' },
     position: {
@@ -105,12 +105,13 @@ const script: LogType = { key: 'liquidsoap', name: 'Liquidsoap script', readLine
 
 /** The logs of a station that the caller may see. */
 async function listLogs(request: ApiRequest, { reads: sql }: ApiServices): Promise<readonly LogType[]> {
-  const { id: stationId } = getStation(request)
+  const { id: stationId } = getRequestStation(request)
   const [station] = await sql<{ isLiquidsoap: boolean }[]>`
     select backend = 'liquidsoap' as "isLiquidsoap" from stations where id = ${stationId}`
   if (!station) throw new ApiError('not-found')
   const key = request.caller?.key
-  const seesHooks = key && allows(key, { permission: 'manage station web hooks', stationId, isRead: true })
+  const seesHooks =
+    key && hasPermission(key, { permission: 'manage station web hooks', stationId, isRead: true })
   return [changes, broadcasts, ...(seesHooks ? [webhooks] : []), ...(station.isLiquidsoap ? [script] : [])]
 }
 
@@ -121,8 +122,8 @@ const list = apiRoute('GET', `${path}/logs`, access, {
   response: arrayOf(logTypeSchema),
   async handle(request, services) {
     const logs = await listLogs(request, services)
-    const base = `${services.config.BASE_URL}/api/station/${getStation(request).id}/log`
-    return json(
+    const base = `${services.config.BASE_URL}/api/station/${getRequestStation(request).id}/log`
+    return jsonReply(
       logs.map(({ key, name, readLines }) => ({
         key,
         name,
@@ -150,14 +151,18 @@ const read = apiRoute('GET', `${path}/log/:key`, access, {
     const logs = await listLogs(request, services)
     const log = logs.find(({ key }) => key === request.params['key'])
     if (!log) throw new ApiError('not-found')
-    const { id: stationId } = getStation(request)
+    const { id: stationId } = getRequestStation(request)
     if (log.readLines === null)
-      return json({ contents: await readStationScript(services, stationId), eof: true, position: null })
+      return jsonReply({
+        contents: await renderStationScript(services, stationId),
+        eof: true,
+        position: null
+      })
     const after = parseQueryInteger(request.query, 'position', { least: 0, most: 9_999_999_999, fallback: 0 })
     const lines = await log.readLines(services.reads, stationId, after)
     const contents = lines.map(({ line }) => line).join('\n')
-    return json({ contents, eof: false, position: lines.at(-1)?.id ?? after })
+    return jsonReply({ contents, eof: false, position: lines.at(-1)?.id ?? after })
   }
 })
 
-export const logRoutes = [list, read]
+export const stationLogRoutes = [list, read]

@@ -1,16 +1,16 @@
-import { advancePlay } from '../../engine/advance.ts'
+import { advanceInChange } from '../../engine/advance.ts'
 import type { StationChange } from '../../engine/change-station.ts'
 import { addAnnouncedCommand } from '../../engine/playouts/commands.ts'
-import { readRunningServices } from '../../engine/playouts/playout-state.ts'
+import { readRunningStationServices } from '../../engine/playouts/playout-state.ts'
 import { recordDjDisconnect } from '../../engine/plays/broadcasts.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import type { Reply } from '../../http/route.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { resetPolls } from '../../radio/polls/poll-rows.ts'
+import { resetPollsOfStation } from '../../radio/polls/poll-rows.ts'
 import { runStationAction } from '../core/actions.ts'
-import { actionReply, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { boolean, exactly, named, ref } from '../core/schemas.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { boolean, exactObject, namedSchema, schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { updateStation } from '../stations/stations.ts'
 
@@ -24,10 +24,10 @@ const path = '/api/station/:station_id'
 const tag = 'Broadcasting'
 const access = 'manage station broadcasting'
 
-export const serviceStatusSchema = named(
+export const serviceStatusSchema = namedSchema(
   'ServiceStatus',
   'What of a station runs.',
-  exactly({
+  exactObject({
     backendRunning: {
       ...boolean,
       description: 'Whether what controls playback runs: Cuewire itself, or a connected Liquidsoap.'
@@ -38,7 +38,7 @@ export const serviceStatusSchema = named(
 
 /** Reads which services of a station run, as the API shows it. */
 export async function readServiceStatus({ reads: sql }: ApiServices, stationId: number) {
-  const { backend, frontend } = await readRunningServices(sql, stationId, engineTimeMs())
+  const { backend, frontend } = await readRunningStationServices(sql, stationId, engineTimeMs())
   return { backendRunning: backend, frontendRunning: frontend }
 }
 
@@ -47,7 +47,8 @@ const status = apiRoute('GET', `${path}/status`, 'view station management', {
   tag,
   summary: 'Whether the programs that play the station run',
   response: serviceStatusSchema,
-  handle: async (request, services) => json(await readServiceStatus(services, getStation(request).id))
+  handle: async (request, services) =>
+    jsonReply(await readServiceStatus(services, getRequestStation(request).id))
 })
 
 /** Restarts what controls playback. With the clock, the current song ends and the next one starts. */
@@ -57,7 +58,7 @@ async function restartBackend(change: StationChange): Promise<void> {
   if (station.enabledBackend === 'none')
     throw new ApiError('conflict', 'Cannot restart: the streaming server controls playback.')
   if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
-  await advancePlay(change, { endedShId: play?.id ?? 0, cause: play ? 'skip' : 'wake' })
+  await advanceInChange(change, { endedShId: play?.id ?? 0, cause: play ? 'skip' : 'wake' })
 }
 
 /** Runs a change of the station. Throws 409 if it is disabled. */
@@ -76,7 +77,7 @@ const runChange = (
 
 /** Enables the station, if the clock controls playback. */
 async function enableClock(request: ApiRequest, services: ApiServices): Promise<void> {
-  const { id } = getStation(request)
+  const { id } = getRequestStation(request)
   const { backend, isEnabled } = await readBackend(services, id)
   if (backend === 'clock' && !isEnabled) await updateStation(services, request, id, { is_enabled: true })
 }
@@ -92,12 +93,12 @@ const restart = apiRoute('POST', `${path}/restart`, access, {
   id: 'restartServices',
   tag,
   summary: 'Restart playback, and poll the streaming server again',
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [409],
   async handle(request, services) {
     await enableClock(request, services)
     return runChange(request, services, 'Station restarted.', async change => {
-      await resetPolls(change.tx, change.station.id)
+      await resetPollsOfStation(change.tx, change.station.id)
       await restartBackend(change)
     })
   }
@@ -107,12 +108,12 @@ const reload = apiRoute('POST', `${path}/reload`, access, {
   id: 'reloadServices',
   tag,
   summary: 'Plan the queue again and poll the streaming server, without ending the current song',
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [409],
   async handle(request, services) {
     await enableClock(request, services)
     return runChange(request, services, 'Station reloaded.', async change => {
-      await resetPolls(change.tx, change.station.id)
+      await resetPollsOfStation(change.tx, change.station.id)
       await refillQueue(change)
     })
   }
@@ -138,11 +139,11 @@ const backend = apiRoute('POST', `${path}/backend/:action`, access, {
   id: 'controlBackend',
   tag,
   summary: `Control playback: ${backendActions.join(', ')}`,
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [409],
   async handle(request, services) {
     const action = parseAction(request, backendActions)
-    const { id } = getStation(request)
+    const { id } = getRequestStation(request)
     const { backend: kind, isEnabled } = await readBackend(services, id)
     switch (action) {
       case 'disconnect':
@@ -174,7 +175,7 @@ const backend = apiRoute('POST', `${path}/backend/:action`, access, {
 
 /** Disconnects the live streamer. A playout does that itself, and then reports it. */
 async function disconnectStreamer(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const { id } = getStation(request)
+  const { id } = getRequestStation(request)
   const reply = await runChange(request, services, 'Streamer disconnected.', async change => {
     const { station } = change
     if (station.liveSinceMs === null) throw new ApiError('conflict', 'No streamer is live.')
@@ -189,13 +190,13 @@ const frontend = apiRoute('POST', `${path}/frontend/:action`, access, {
   id: 'controlFrontend',
   tag,
   summary: `Control the streaming server: ${frontendActions.join(', ')}; it is polled again, and never stopped`,
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [409],
   async handle(request, services) {
     const action = parseAction(request, frontendActions)
     if (action === 'stop') throw new ApiError('conflict', elsewhere('the streaming server'))
     return runChange(request, services, 'The streaming server is polled again.', async ({ tx, station }) => {
-      await resetPolls(tx, station.id)
+      await resetPollsOfStation(tx, station.id)
       const polls = await tx`select from polls where station_id = ${station.id} and remote_id is null`
       if (polls.length === 0)
         throw new ApiError('conflict', 'The station has no streaming server that is polled.')
@@ -203,4 +204,4 @@ const frontend = apiRoute('POST', `${path}/frontend/:action`, access, {
   }
 })
 
-export const serviceRoutes = [status, restart, reload, backend, frontend]
+export const stationServiceRoutes = [status, restart, reload, backend, frontend]

@@ -1,10 +1,10 @@
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
 import type { Reply } from '../../http/route.ts'
-import { beginWrite } from '../../stores/db/begin-for-station.ts'
+import { beginWriteTransaction } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
-import { type ApiRequest, type ApiRoute, apiRoute, getStation } from './route.ts'
-import { ref } from './schemas.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, getRequestStation } from './route.ts'
+import { schemaRef } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 /** What an action did in its transaction. */
@@ -30,7 +30,9 @@ interface Action<Subject> extends Omit<Declared, 'response' | 'handle'> {
 export async function runAction(request: ApiRequest, services: ApiServices, work: Work<Tx>): Promise<Reply> {
   const stationId = request.caller?.station?.id ?? null
   return finish(
-    await beginWrite(services.sql, stationId, async tx => recordResult(tx, request, await work(tx)))
+    await beginWriteTransaction(services.sql, stationId, async tx =>
+      recordResult(tx, request, await work(tx))
+    )
   )
 }
 
@@ -41,7 +43,7 @@ export async function runStationAction(
   work: Work<StationChange>
 ): Promise<Reply> {
   return finish(
-    await changeStation(services, getStation(request).id, async change =>
+    await changeStation(services, getRequestStation(request).id, async change =>
       recordResult(change.tx, request, await work(change))
     )
   )
@@ -53,7 +55,7 @@ const openActionRoute =
     method: ApiRoute['method'],
     path: string,
     access: ApiRoute['access'],
-    { prepare, response = ref('ActionResult'), ...declared }: Action<Subject>
+    { prepare, response = schemaRef('ActionResult'), ...declared }: Action<Subject>
   ): ApiRoute =>
     apiRoute(method, path, access, {
       ...declared,

@@ -1,21 +1,21 @@
 import { timingSafeEqual } from 'node:crypto'
 
 import { renderApiError } from '../../http/error-body.ts'
-import type { Admitted, Reply, Request } from '../../http/route.ts'
-import { type Dialect, dialects } from '../../model/station/dialect.ts'
+import type { AdmittedRequest, Reply, RoutedRequest } from '../../http/route.ts'
+import { type Dialect, dialectNames } from '../../model/station/dialect.ts'
 import type { LiveView } from '../../model/station/live-view.ts'
-import { groupOf } from '../../platform/metrics/http.ts'
+import { routeGroupOf } from '../../platform/metrics/http.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
-import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { ApiError, errorCodeOf, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { allows, maySeeStation } from '../auth/access.ts'
-import { type ApiKey, callerName, type Keys } from '../auth/keys.ts'
+import { hasPermission, maySeeStation } from '../auth/access.ts'
+import { type ApiKey, callerRateLimitName, type KeyChecker } from '../auth/key-checker.ts'
 import { hashPlayoutKey } from '../playout/playout-caller.ts'
-import { findStation } from './find-station.ts'
-import { ignoredFieldsFor } from './ignored-fields.ts'
-import type { Caller, HandledRoute, RouteVariant, StationRow } from './route.ts'
+import { findStationByName } from './find-station.ts'
+import { openIgnoredFieldFinder } from './ignored-fields.ts'
+import type { Caller, HandledRoute, RouteVariant, PathStation } from './route.ts'
 import type { ApiServices } from './services.ts'
-import { openAddressBuckets, openTokenBuckets } from './token-buckets.ts'
+import { openAddressTokenBuckets, openTokenBuckets } from './token-buckets.ts'
 
 interface AdmissionOptions {
   /** Whether the query of a request that only reads may have the key, on all routes. */
@@ -23,14 +23,14 @@ interface AdmissionOptions {
 }
 
 /** What `serveRoutes` needs to know of the routes of the API and the pages. */
-export function apiOptions(
+export function apiServeOptions(
   routes: readonly HandledRoute[],
   services: ApiServices,
   { takesKeysInQuery }: AdmissionOptions
 ) {
   return {
     admit: openRouteAdmission(routes, services),
-    groupOf: ({ operation }: HandledRoute) => groupOf(operation?.tag),
+    groupOf: ({ operation }: HandledRoute) => routeGroupOf(operation?.tag),
     // For playouts that cannot set headers.
     takesKeyInQuery: ({ access }: HandledRoute, isSafe: boolean) =>
       access === 'playout key' || (takesKeysInQuery && isSafe),
@@ -49,18 +49,18 @@ function openRouteAdmission(routes: readonly HandledRoute[], services: ApiServic
   const authorize = openAuthorizer({ keys, live, sql })
   const { API_DIALECT: installed } = services.config
   const receivers = new Map(
-    dialects.map(dialect => [
+    dialectNames.map(dialect => [
       dialect,
       new Map(routes.map(route => [route, receiverOf(route, route.variants?.[dialect])]))
     ])
   )
 
   function admitCaller(
-    request: Request,
+    request: RoutedRequest,
     route: HandledRoute,
     caller: Caller | null,
     dialect: Dialect
-  ): Admitted {
+  ): AdmittedRequest {
     if (route.onlyIn !== undefined && route.onlyIn !== dialect) throw new ApiError('method-not-allowed')
     const { handle } = route.variants?.[dialect] ?? route
     const isRead = route.method === 'GET' && !route.changes
@@ -74,10 +74,10 @@ function openRouteAdmission(routes: readonly HandledRoute[], services: ApiServic
   }
 
   async function admitLater(
-    request: Request,
+    request: RoutedRequest,
     route: HandledRoute,
     authorized: Promise<Caller> | undefined
-  ): Promise<Admitted> {
+  ): Promise<AdmittedRequest> {
     const caller = (await authorized) ?? null
     if (!hasChoice(request, route)) return admitCaller(request, route, caller, 'documented')
     const ofKey =
@@ -87,7 +87,7 @@ function openRouteAdmission(routes: readonly HandledRoute[], services: ApiServic
     return admitCaller(request, route, caller, ofKey ?? installed)
   }
 
-  return (request: Request, route: HandledRoute): Admitted | Promise<Admitted> => {
+  return (request: RoutedRequest, route: HandledRoute): AdmittedRequest | Promise<AdmittedRequest> => {
     const authorized = authorize(request, route)
     const isChosen = hasChoice(request, route)
     if (authorized === undefined && !(isChosen && request.apiKey !== ''))
@@ -96,18 +96,18 @@ function openRouteAdmission(routes: readonly HandledRoute[], services: ApiServic
   }
 }
 
-const hasChoice = ({ isOwnPage }: Request, { variants, onlyIn }: HandledRoute) =>
+const hasChoice = ({ isOwnPage }: RoutedRequest, { variants, onlyIn }: HandledRoute) =>
   (variants !== undefined || onlyIn !== undefined) && !isOwnPage
 
 /** How the body of a route is read, and which of its fields are unknown. */
 function receiverOf(
   { method, byteTypes, operation }: HandledRoute,
   variant: RouteVariant | undefined
-): Pick<Admitted, 'form' | 'nameIgnored'> {
+): Pick<AdmittedRequest, 'form' | 'nameIgnored'> {
   const body = (variant?.operation ?? operation)?.body
   const form = variant?.takesRecordForm ? { form: body } : {}
   if ((method !== 'POST' && method !== 'PUT') || byteTypes) return form
-  const nameIgnored = ignoredFieldsFor(body)
+  const nameIgnored = openIgnoredFieldFinder(body)
   const omitConstants = variant?.omitConstants
   return { ...form, nameIgnored: omitConstants ? sent => nameIgnored(omitConstants(sent)) : nameIgnored }
 }
@@ -123,7 +123,7 @@ async function withContentionErrors(handled: () => Reply | Promise<Reply>): Prom
   try {
     return await handled()
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCodeOf(error)
     if (conflictCodes.has(code))
       throw new ApiError('conflict', 'Conflict with a concurrent change: try again.')
     if (code === lockTimeoutCode)
@@ -135,7 +135,7 @@ async function withContentionErrors(handled: () => Reply | Promise<Reply>): Prom
 const maxCachedPlayouts = 10_000
 
 interface AuthorizerDeps {
-  readonly keys: Pick<Keys, 'findFrom'>
+  readonly keys: Pick<KeyChecker, 'findFrom'>
   readonly live: Pick<LiveView, 'find'>
   readonly sql: Sql
 }
@@ -149,14 +149,14 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   const writes = openTokenBuckets(100, 500)
   const reports = openTokenBuckets(10_000, 20_000)
   /** Wrong keys of playouts, by address. A playout whose key was replaced retries without end. */
-  const wrongPlayoutKeys = openAddressBuckets(1, 60)
+  const wrongPlayoutKeys = openAddressTokenBuckets(1, 60)
   /**
    * The hash of the last correct key by station, as the request names it. Such a key is checked even if the
    * address has no attempts left, since others may share the address.
    */
   const correctPlayoutKeys = openCache<string, string>({ maxEntries: maxCachedPlayouts })
 
-  async function authorize(request: Request, route: HandledRoute): Promise<Caller> {
+  async function authorize(request: RoutedRequest, route: HandledRoute): Promise<Caller> {
     const { access } = route
     if (access === 'playout key') return getPlayout(request)
     const key = await getKey(request)
@@ -165,15 +165,15 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     const isRead = route.method === 'GET' && !route.changes
     if (access !== 'any key' && access !== 'public') {
       const required = { permission: access, stationId: station?.id ?? null, isRead }
-      if (!allows(key, required)) throw new ApiError('forbidden')
+      if (!hasPermission(key, required)) throw new ApiError('forbidden')
     }
     const limit = route.writeLimit === 'reports' ? reports : writes
-    const wait = isRead ? 0 : limit.take(callerName(key))
+    const wait = isRead ? 0 : limit.take(callerRateLimitName(key))
     if (wait > 0) throw new TooManyRequests(wait)
     return { key, station }
   }
 
-  async function getKey({ apiKey, address }: Request): Promise<ApiKey> {
+  async function getKey({ apiKey, address }: RoutedRequest): Promise<ApiKey> {
     if (apiKey === '') throw new ApiError('not-logged-in')
     const found = await keys.findFrom(apiKey, address)
     if (typeof found !== 'number') return found
@@ -181,25 +181,25 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   }
 
   /** Finds a station in memory, or in Postgres if it is new. Throws 404 if the key may not see it. */
-  async function getVisible(name: string, key: ApiKey): Promise<StationRow> {
+  async function getVisible(name: string, key: ApiKey): Promise<PathStation> {
     const known = live.find(name)
     if (known) {
       const { stationId: id, isPublic, shortName } = known
       if (maySeeStation(key, { id, isPublic })) return { id, shortName }
     }
     // Also for a hidden station: otherwise the time of the response would reveal that it exists.
-    const station = await findStation(sql, name)
+    const station = await findStationByName(sql, name)
     if (station === null || !maySeeStation(key, station)) throw new ApiError('not-found')
     return station
   }
 
   /** Throws the same for an unknown station and a wrong key, which must not reveal which stations exist. */
-  async function getPlayout({ apiKey, params, address }: Request): Promise<Caller> {
+  async function getPlayout({ apiKey, params, address }: RoutedRequest): Promise<Caller> {
     const name = params['station_id'] ?? ''
     const hash = hashPlayoutKey(apiKey)
     const wait = correctPlayoutKeys.get(name) === hash ? 0 : wrongPlayoutKeys.peek(address)
     if (wait > 0) throw new TooManyRequests(wait)
-    const station = await findStation(sql, name)
+    const station = await findStationByName(sql, name)
     const [row] = await sql<{ hash: string }[]>`
       select playout_key as hash from stations where id = ${station?.id ?? null}`
     const sent = Buffer.from(hash)
@@ -213,6 +213,6 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     throw new ApiError('forbidden')
   }
 
-  return (request: Request, route: HandledRoute): Promise<Caller> | undefined =>
+  return (request: RoutedRequest, route: HandledRoute): Promise<Caller> | undefined =>
     route.access === 'public' ? undefined : authorize(request, route)
 }

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 
 import type { Field, Fields } from '../../model/fields/field.ts'
-import { redactKeys } from '../../platform/runtime/redact-keys.ts'
+import { redactKeysInPath } from '../../platform/runtime/redact-keys.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { addressStart, redactedAddress, redactedLocation } from '../../webhooks/redact.ts'
+import { addressStart, redactAddress, redactLocation } from '../../webhooks/redact.ts'
 import type { ApiRequest } from './route.ts'
 
 /**
- * The value of a field before and after a change; only one of them if the record was created or deleted. `changed`: the
+ * The value of a field before and after a change; only one of them if the record was created or deleted. `changedWithoutValues`: the
  * values are secret, or too many to keep.
  */
 export type AuditedChange = 'changed' | { readonly from?: unknown; readonly to?: unknown }
@@ -30,7 +30,7 @@ export interface AuditEntry {
 export async function recordAudit(tx: Sql | Tx, request: ApiRequest, entry: AuditEntry): Promise<void> {
   const { caller, method, path } = request
   const stationId = caller?.station?.id ?? (entry.record === 'Station' ? Number(entry.id) : null)
-  const changes = storedChanges(entry.changes ?? {})
+  const changes = redactAuditedChanges(entry.changes ?? {})
   // A deletion has values, but changes none.
   const fields = Object.keys(changes).filter(name => {
     const change = changes[name]
@@ -42,19 +42,19 @@ export async function recordAudit(tx: Sql | Tx, request: ApiRequest, entry: Audi
     insert into audit_log (key_id, key_name, method, path, record, record_id, record_name, station_id, station_name, fields,
       changes)
     values (${caller?.key?.id || null}, ${caller?.key?.name ?? ''}, ${method},
-      ${withoutLostCharacters(redactKeys(path)).slice(0, 500)}, ${entry.record}, ${auditedName(entry.id)},
-      ${isNamedStation ? stationName : auditedName(entry.name ?? '')}, ${stationId}, ${stationName},
+      ${withoutLostCharacters(redactKeysInPath(path)).slice(0, 500)}, ${entry.record}, ${toAuditedName(entry.id)},
+      ${isNamedStation ? stationName : toAuditedName(entry.name ?? '')}, ${stationId}, ${stationName},
       ${tx.json(fields)}, ${JSON.stringify(changes)}::text::jsonb)`
 }
 
 type Values = Readonly<Record<string, unknown>>
 
 /** Changes of fields whose values the audit log does not keep. */
-export const changed = (...names: readonly string[]): AuditedChanges =>
+export const changedWithoutValues = (...names: readonly string[]): AuditedChanges =>
   Object.fromEntries(names.map(name => [name, 'changed'] as const))
 
 /** Names of the writable fields that differ between two records; null is the record with the defaults. */
-export function findChanged(fields: Fields, before: Values | null, after: Values | null): string[] {
+export function findChangedFields(fields: Fields, before: Values | null, after: Values | null): string[] {
   const valueIn = (record: Values | null, name: string) => record?.[name] ?? fields[name]?.fallback
   return Object.keys(fields).filter(
     name =>
@@ -63,11 +63,11 @@ export function findChanged(fields: Fields, before: Values | null, after: Values
 }
 
 /** What an audit entry says about changed fields. `before` null: the record is created; `after` null: it is deleted. */
-export function auditChanges(
+export function toAuditedChanges(
   fields: Fields,
   before: Values | null,
   after: Values | null,
-  names: readonly string[] = findChanged(fields, before, after)
+  names: readonly string[] = findChangedFields(fields, before, after)
 ): AuditedChanges {
   return Object.fromEntries(
     names.flatMap((name): [string, AuditedChange][] => {
@@ -85,7 +85,7 @@ export function auditChanges(
 const isAudited = ({ kind, isUnaudited }: Field<unknown>) => kind !== 'secret' && isUnaudited !== true
 
 const auditedValue = ({ kind }: Field<unknown>, value: unknown): unknown =>
-  kind === 'private address' && typeof value === 'string' ? redactedLocation(value) : (value ?? null)
+  kind === 'private address' && typeof value === 'string' ? redactLocation(value) : (value ?? null)
 
 /**
  * A copy without API keys, without users, queries and fragments of URLs, which may be or contain secrets, and without
@@ -93,14 +93,16 @@ const auditedValue = ({ kind }: Field<unknown>, value: unknown): unknown =>
  */
 function redact(value: unknown): unknown {
   if (typeof value === 'string')
-    return withoutLostCharacters(redactKeys(addressStart.test(value) ? redactedAddress(value, true) : value))
+    return withoutLostCharacters(
+      redactKeysInPath(addressStart.test(value) ? redactAddress(value, true) : value)
+    )
   if (Array.isArray(value)) return value.map(redact)
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, redact(each)]))
 }
 
 /** The name or id of a record, as the audit log shows it. */
-export const auditedName = (name: string | number): string =>
+export const toAuditedName = (name: string | number): string =>
   truncateValue(String(redact(String(name))), maxNameLength)
 
 const maxNameLength = 200
@@ -112,7 +114,7 @@ const longestValue = 2_000
  * Returns changes as they are stored: secrets in texts are redacted, and values are shortened until all together
  * take at most 8 KiB. A shortened value is text that ends with `…`.
  */
-export function storedChanges(changes: AuditedChanges): AuditedChanges {
+export function redactAuditedChanges(changes: AuditedChanges): AuditedChanges {
   const redacted = mapValues(changes, redact)
   const shown = Object.fromEntries(
     Object.entries(redacted).map(([name, change]) => [name, isHidden(change) ? 'changed' : change])

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-import { builtFile, projectFile } from '../../platform/process/program-files.ts'
+import { builtFileUrl, projectFileUrl } from '../../platform/process/program-files.ts'
 import { loadOnce } from '../../platform/runtime/cache.ts'
 import type { HandledRoute } from './route.ts'
 
@@ -17,7 +17,7 @@ const contentSecurityPolicy = (baseUrl: string) =>
     "frame-ancestors 'none'"
   ].join('; ')
 
-const readPage = loadOnce(() => readFile(projectFile('assets/docs.html')))
+const readPage = loadOnce(() => readFile(projectFileUrl('assets/docs.html')))
 
 /** The page of Swagger UI with `/api/openapi.json`. */
 const docs: HandledRoute = {
@@ -48,7 +48,7 @@ function fileRoute(name: string, contentType: string, file: URL): HandledRoute {
 
 export const docsRoutes = [
   docs,
-  fileRoute('start.js', 'text/javascript', projectFile('assets/docs.js')),
-  fileRoute('swagger-ui-bundle.js', 'text/javascript', builtFile('web/swagger-ui-bundle.js')),
-  fileRoute('swagger-ui.css', 'text/css', builtFile('web/swagger-ui.css'))
+  fileRoute('start.js', 'text/javascript', projectFileUrl('assets/docs.js')),
+  fileRoute('swagger-ui-bundle.js', 'text/javascript', builtFileUrl('web/swagger-ui-bundle.js')),
+  fileRoute('swagger-ui.css', 'text/css', builtFileUrl('web/swagger-ui.css'))
 ]

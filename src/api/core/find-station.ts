@@ -1,18 +1,18 @@
 import { shortNamePattern } from '../../model/station/short-name.ts'
-import { findByFormerNames } from '../../stores/db/former-names.ts'
+import { findStationsByFormerNames } from '../../stores/db/former-names.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import type { StationRow } from './route.ts'
+import type { PathStation } from './route.ts'
 
-type FoundStation = StationRow & { readonly isPublic: boolean }
+type FoundStation = PathStation & { readonly isPublic: boolean }
 
 /** Finds a station by id (all digits), short name or former name; null if there is none, after the same time. */
-export const findStation = async (sql: Sql, name: string): Promise<FoundStation | null> =>
-  (await findStations(sql, [name])).get(name) ?? null
+export const findStationByName = async (sql: Sql, name: string): Promise<FoundStation | null> =>
+  (await findStationsByName(sql, [name])).get(name) ?? null
 
 const isId = (name: string) => /^(0|[1-9]\d{0,15})$/.test(name)
 
 /** Finds stations by ids (all digits), short names and former names. Returns them by name, without unknown names. */
-export async function findStations(
+export async function findStationsByName(
   sql: Sql,
   names: readonly string[]
 ): Promise<ReadonlyMap<string, FoundStation>> {
@@ -22,7 +22,7 @@ export async function findStations(
   const found = await sql<FoundStation[]>`
     select id, short_name as "shortName", is_public as "isPublic" from stations
     where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
-  const renamed = await findByFormerNames(
+  const renamed = await findStationsByFormerNames(
     sql,
     shortNames.filter(name => !shortNamePattern.test(name))
   )

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { limitKeyOf } from '../../platform/outbound/networks.ts'
-import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { addressLimitKeyOf } from '../../platform/outbound/networks.ts'
+import { ApiError, errorCodeOf, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore, type PermitRefusal } from '../../platform/runtime/fair-semaphore.ts'
-import { pools } from '../../stores/db/connections/connection-budget.ts'
+import { poolSizes } from '../../stores/db/connections/connection-budget.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { type ApiKey, callerName } from '../auth/keys.ts'
+import { type ApiKey, callerRateLimitName } from '../auth/key-checker.ts'
 
 /** The part of an `ApiRequest` that a heavy read depends on. */
 interface ReadRequest {
@@ -28,11 +28,11 @@ const limits = { perOwner: 2, waitingPerOwner: 30, waiting: 300, waitMs: 6_000 }
  * reads share the pool: they wait for the end of a light read of a visitor, which takes milliseconds.
  */
 const visitorLimits = {
-  light: { ...limits, total: pools.server.publicReads - 1 },
+  light: { ...limits, total: poolSizes.server.publicReads - 1 },
   heavy: { ...limits, total: 1 }
 }
 /** Leaves a connection to statements outside of heavy reads. */
-const keyLimits = { light: { ...limits, total: pools.server.reads - 3 }, heavy: { ...limits, total: 2 } }
+const keyLimits = { light: { ...limits, total: poolSizes.server.reads - 3 }, heavy: { ...limits, total: 2 } }
 
 /** Rows that are fetched and rendered in one time slice. */
 const rowsPerBatch = 100
@@ -65,7 +65,7 @@ export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; rea
   ): Promise<Result> {
     const key = request.caller?.key ?? null
     const { light, heavy } = key === null ? semaphores.visitors : semaphores.keys
-    const owner = key === null ? limitKeyOf(request.address) : callerName(key)
+    const owner = key === null ? addressLimitKeyOf(request.address) : callerRateLimitName(key)
     const expectedMs = (isLight ? estimates.lightMs : estimates.heavyMs) + rows * estimates.msPerRow
     const { permit, drop } = (isLight ? light : heavy).acquire(owner, expectedMs)
     request.onSettled(drop)
@@ -112,7 +112,7 @@ function errorFor(refusal: PermitRefusal): ApiError {
     : new Overloaded(retryAfterSeconds, message)
 }
 
-const isCancelled = (error: unknown) => codeOf(error) === '57014'
+const isCancelled = (error: unknown) => errorCodeOf(error) === '57014'
 
 async function readIn<Result>(
   tx: Tx,

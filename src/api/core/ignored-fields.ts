@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { listAlternatives, isObject } from '../../model/fields/schema-alternatives.ts'
+import { listSchemaAlternatives, isObjectOrArray } from '../../model/fields/schema-alternatives.ts'
 
 const maxNames = 20
 const maxCharacters = 1_000
@@ -11,11 +11,11 @@ const maxCharacters = 1_000
  *
  * Without a schema no field is known. A schema has no references; one without fields accepts any field.
  */
-export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body: unknown) => string {
+export function openIgnoredFieldFinder(schema: JsonSchema = { properties: {} }): (body: unknown) => string {
   let compiled: { readonly known: Known | null } | undefined
   return body => {
     // Most schemas are not needed soon, and compiling all takes a tenth of the time of a start.
-    compiled ??= { known: compileSchema(listAlternatives(schema)) }
+    compiled ??= { known: compileSchema(listSchemaAlternatives(schema)) }
     const names: string[] = []
     collect(body, compiled.known, '', names)
     return join(names)
@@ -35,14 +35,16 @@ interface Known {
 /** Compiles alternatives into one schema; null without any. */
 function compileSchema(schemas: readonly JsonSchema[]): Known | null {
   if (schemas.length === 0) return null
-  const named = schemas.flatMap(({ properties }) => (isObject(properties) ? Object.entries(properties) : []))
-  const others = schemas.flatMap(({ additionalProperties }) => listAlternatives(additionalProperties))
-  const items = compileSchema(schemas.flatMap(({ items: item }) => listAlternatives(item)))
+  const named = schemas.flatMap(({ properties }) =>
+    isObjectOrArray(properties) ? Object.entries(properties) : []
+  )
+  const others = schemas.flatMap(({ additionalProperties }) => listSchemaAlternatives(additionalProperties))
+  const items = compileSchema(schemas.flatMap(({ items: item }) => listSchemaAlternatives(item)))
   const isObjectKnown = schemas.some(each => 'properties' in each || 'additionalProperties' in each)
   if (!isObjectKnown) return items && { fields: new Map(), others: null, items }
   const byName = new Map<string, JsonSchema[]>()
   for (const [name, schema] of named)
-    byName.set(name, [...(byName.get(name) ?? []), ...listAlternatives(schema)])
+    byName.set(name, [...(byName.get(name) ?? []), ...listSchemaAlternatives(schema)])
   return {
     fields: new Map([...byName].map(([name, alternatives]) => [name, compileSchema(alternatives)])),
     others: others.length === 0 ? undefined : compileSchema(others),
@@ -52,17 +54,17 @@ function compileSchema(schemas: readonly JsonSchema[]): Known | null {
 
 /** Adds the names of unknown fields inside a value, until there is one too many. */
 function collect(value: unknown, known: Known | null, path: string, names: string[]): void {
-  if (known === null || !isObject(value)) return
+  if (known === null || !isObjectOrArray(value)) return
   if (Array.isArray(value)) {
     for (let index = 0; known.items !== null && index < value.length && names.length <= maxNames; index++)
-      if (isObject(value[index])) collect(value[index], known.items, `${path}${index}.`, names)
+      if (isObjectOrArray(value[index])) collect(value[index], known.items, `${path}${index}.`, names)
     return
   }
   for (const name of Object.keys(value)) {
     const field = known.fields.get(name)
     const described = field === undefined ? known.others : field
     if (described === undefined) names.push(path + encodeName(name))
-    else if (described !== null && isObject(value[name]))
+    else if (described !== null && isObjectOrArray(value[name]))
       collect(value[name], described, `${path}${encodeName(name)}.`, names)
     if (names.length > maxNames) return
   }

@@ -11,7 +11,7 @@ const isNested = (value: unknown): value is Nested =>
 /**
  * Renders an object as `JSON.stringify` does, in time slices: the members of `depth` levels are rendered on their own.
  */
-export async function renderJson(object: Nested, depth: number): Promise<string> {
+export async function renderJsonInSlices(object: Nested, depth: number): Promise<string> {
   const parts: string[] = []
   const pieces = piecesOf(object, depth)
   await runInTimeSlices(sliceMs, () => {

@@ -1,20 +1,20 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { successListSchema } from '../auth/account.ts'
+import { accountLevelListSchema } from '../auth/account-level-replies.ts'
 import {
   type ListQuery,
   type ListSource,
-  listParameters,
-  listSchema,
+  listQueryParameters,
+  listResponseSchema,
   parseListQuery,
-  readList,
+  readListPage,
   renderListReply
 } from './list.ts'
-import { type ApiRequest, type ApiRoute, apiRoute, type Operation } from './route.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, type ApiOperation } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 interface List<Row extends object>
   extends
-    Pick<Operation, 'id' | 'tag' | 'summary' | 'errors' | 'responseRecord'>,
+    Pick<ApiOperation, 'id' | 'tag' | 'summary' | 'errors' | 'responseRecord'>,
     Pick<ApiRoute, 'needsAddress'> {
   /** The schema of a record. */
   readonly record: JsonSchema
@@ -40,11 +40,11 @@ export function listRoute<Row extends object>(
 ): ApiRoute {
   return apiRoute('GET', path, access, {
     ...operation,
-    query: { ...listParameters(sort), ...filters },
-    response: name === undefined ? listSchema(record) : successListSchema(name, record),
+    query: { ...listQueryParameters(sort), ...filters },
+    response: name === undefined ? listResponseSchema(record) : accountLevelListSchema(name, record),
     async handle(request, services) {
       const query = parseListQuery(request, sort)
-      const rows = await readList(request, services, query, await open(query, request, services))
+      const rows = await readListPage(request, services, query, await open(query, request, services))
       const { BASE_URL } = services.config
       const reply = renderListReply(rows, query, request, BASE_URL, name)
       return { ...reply, headers: { ...reply.headers, ...headers } }

@@ -1,19 +1,19 @@
 import type { Reply } from '../../http/route.ts'
-import { integer, type JsonSchema, text } from '../../model/fields/field.ts'
+import { integerField, type JsonSchema, textField } from '../../model/fields/field.ts'
 import { openCache } from '../../platform/runtime/cache.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { literalLimit } from '../../stores/db/batches.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import { queryFilters } from './parse.ts'
+import { openQueryFilters } from './parse.ts'
 import type { ApiRequest } from './route.ts'
-import { named, schemaName } from './schemas.ts'
+import { namedSchema, schemaName } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 const defaultPageSize = 25
 const maxPageSize = 500
 /** Maximum number of records in a response without pages, or with all records on a page. */
-export const maxUnpaged = 10_000
+export const maxUnpagedRecords = 10_000
 /** Pages reach this many records, and no more are counted. */
 const maxReachable = 100_000
 /** A response is in memory until it is sent. */
@@ -30,27 +30,27 @@ export interface ListQuery {
 
 const format = (count: number) => count.toLocaleString('en-US')
 const aboutPage = `Number of the page, from 1. With a page or a page size, the response is an envelope instead of an array. Pages reach the first ${format(maxReachable)} records.`
-const aboutSize = `Records per page, at most ${maxPageSize}; 0: all records, up to ${format(maxUnpaged)} per page.`
+const aboutSize = `Records per page, at most ${maxPageSize}; 0: all records, up to ${format(maxUnpagedRecords)} per page.`
 const pageFields = {
-  page: integer({ min: 1, max: 1_000_000_000, about: aboutPage }),
-  current: integer({ min: 1, max: 1_000_000_000, about: 'Alias of page.' }),
-  per_page: integer({ min: -1, max: 1_000_000_000, about: aboutSize }),
-  rowCount: integer({ min: -1, max: 1_000_000_000, about: 'Alias of per_page.' })
+  page: integerField({ min: 1, max: 1_000_000_000, about: aboutPage }),
+  current: integerField({ min: 1, max: 1_000_000_000, about: 'Alias of page.' }),
+  per_page: integerField({ min: -1, max: 1_000_000_000, about: aboutSize }),
+  rowCount: integerField({ min: -1, max: 1_000_000_000, about: 'Alias of per_page.' })
 }
-const pageQuery = queryFilters(pageFields)
-const parameters = queryFilters({
+const pageQuery = openQueryFilters(pageFields)
+const parameters = openQueryFilters({
   ...pageFields,
-  searchPhrase: text({
+  searchPhrase: textField({
     max: 200,
     about: `Text that a record must contain, in any case. Of records that grow in number, such as plays, the newest ${format(maxReachable)} are searched.`
   })
 })
 
 /** The query parameters that choose a page. */
-export const pageParameters: Readonly<Record<string, JsonSchema>> = pageQuery.schemas
+export const pageQueryParameters: Readonly<Record<string, JsonSchema>> = pageQuery.schemas
 
 /** The query parameters of a list; `sort` names the fields that it can be sorted by. */
-export function listParameters(sort: readonly string[]): Readonly<Record<string, JsonSchema>> {
+export function listQueryParameters(sort: readonly string[]): Readonly<Record<string, JsonSchema>> {
   if (sort.length === 0) return parameters.schemas
   return {
     ...parameters.schemas,
@@ -80,7 +80,7 @@ export function parseListQuery(request: PageRequest, sortFields: readonly string
 }
 
 /** Parses the page of a query; null if it asks for none. Throws 400 with the name of the parameter. */
-export const parsePage = (request: PageRequest): ListQuery['page'] =>
+export const parsePageQuery = (request: PageRequest): ListQuery['page'] =>
   choosePage(pageQuery.parse(request.query), request)
 
 function choosePage(
@@ -96,9 +96,9 @@ function choosePage(
 const limitPageSize = (size = defaultPageSize, most: number) => (size <= 0 ? 0 : Math.min(size, most))
 
 /** Which records of a list are sent. */
-export function pageWindow({ page }: ListQuery): { readonly limit: number; readonly offset: number } {
-  if (page === null) return { limit: maxUnpaged, offset: 0 }
-  const limit = page.size || maxUnpaged
+export function toLimitAndOffset({ page }: ListQuery): { readonly limit: number; readonly offset: number } {
+  if (page === null) return { limit: maxUnpagedRecords, offset: 0 }
+  const limit = page.size || maxUnpagedRecords
   return { limit, offset: (page.number - 1) * limit }
 }
 
@@ -125,20 +125,20 @@ export interface ListResult {
 }
 
 /** Reads one page of a list. Throws 400 if the page is too deep or the response would be too large. */
-export async function readList<Row extends object>(
+export async function readListPage<Row extends object>(
   request: ApiRequest,
   { heavyReads, reads: sql }: Pick<ApiServices, 'heavyReads' | 'reads'>,
   query: ListQuery,
   source: ListSource<Row>
 ): Promise<ListResult> {
-  const { limit, offset } = pageWindow(query)
+  const { limit, offset } = toLimitAndOffset(query)
   const count = (read: HeavyRead) =>
     source.countKey === undefined
       ? countMatching(read, sql, source.matching)
       : countCached(source.countKey, () => countMatching(read, sql, source.matching))
   return heavyReads.run(
     request,
-    { isLight: isLight(query) && !source.isAggregate, rows: limit },
+    { isLight: isAnsweredByIndex(query) && !source.isAggregate, rows: limit },
     async read => {
       const counted = offset === 0 ? null : await count(read)
       if (counted !== null && offset >= counted) {
@@ -158,8 +158,8 @@ export async function readList<Row extends object>(
 const lightRows = 100
 
 /** Whether an index returns the page of a list in order. */
-export function isLight(query: ListQuery): boolean {
-  const { limit, offset } = pageWindow(query)
+export function isAnsweredByIndex(query: ListQuery): boolean {
+  const { limit, offset } = toLimitAndOffset(query)
   return limit + offset <= lightRows && query.search === '' && query.sort === null
 }
 
@@ -175,15 +175,15 @@ async function countCached(key: string, count: () => Promise<number>): Promise<n
 }
 
 /** Tiers of the row count that the planner expects, since a statement is planned once for all values. */
-const depths = [maxPageSize, maxUnpaged, maxReachable + maxUnpaged]
+const depths = [maxPageSize, maxUnpagedRecords, maxReachable + maxUnpagedRecords]
 
 function limitRows(sql: Sql, select: Fragment, limit: number, offset: number): Fragment {
-  const depth = depths.find(rows => rows >= limit + offset) ?? maxReachable + maxUnpaged
+  const depth = depths.find(rows => rows >= limit + offset) ?? maxReachable + maxUnpagedRecords
   return sql`select * from (${select} limit ${sql.unsafe(String(depth))}) page limit ${limit} offset ${offset}`
 }
 
 /** Limits a growing table to its newest rows, for pages, filters without an index and searches. */
-export const newestLimit = (sql: Sql): Fragment => literalLimit(sql, maxReachable)
+export const newestRowsLimitFragment = (sql: Sql): Fragment => literalLimit(sql, maxReachable)
 
 /** Counts the rows of a statement, up to `maxReachable`. */
 export async function countMatching(read: HeavyRead, sql: Sql, matching: Fragment): Promise<number> {
@@ -226,7 +226,7 @@ function refuseDepth({ query }: ApiRequest, size: number): never {
 }
 
 /** SQL: `ilike` with what finds a text anywhere, in each form of Unicode: follows the text that is searched. */
-export function containsText(sql: Sql, search: string): Fragment {
+export function containsTextFragment(sql: Sql, search: string): Fragment {
   const patterns = [...new Set([search, search.normalize('NFC'), search.normalize('NFD')])].map(likePattern)
   return patterns.length === 1 ? sql`ilike ${patterns[0] ?? ''}` : sql`ilike any(${patterns}::text[])`
 }
@@ -249,12 +249,12 @@ export function renderListReply(
 ): Reply {
   const { page, headers } = renderListEnvelope(total, list, request, baseUrl)
   if (name !== undefined)
-    return { body: withElements({ status: 'success', ...page }, name, elements), headers }
-  return { body: page ? withElements(page, 'rows', elements) : join('[', elements, ']'), headers }
+    return { body: renderObjectWithArray({ status: 'success', ...page }, name, elements), headers }
+  return { body: page ? renderObjectWithArray(page, 'rows', elements) : join('[', elements, ']'), headers }
 }
 
 /** Renders a JSON object with the elements as an array under `name`. */
-export function withElements(
+export function renderObjectWithArray(
   object: Readonly<Record<string, unknown>>,
   name: string,
   elements: readonly Uint8Array[]
@@ -285,14 +285,16 @@ export function renderListEnvelope(
   const count = { 'X-Total-Count': String(total) }
   if (list.page === null) {
     const next: Record<string, string> =
-      total > maxUnpaged ? { Link: `<${link(maxUnpaged / maxPageSize + 1, maxPageSize)}>; rel="next"` } : {}
+      total > maxUnpagedRecords
+        ? { Link: `<${link(maxUnpagedRecords / maxPageSize + 1, maxPageSize)}>; rel="next"` }
+        : {}
     return { page: null, headers: { ...count, ...next } }
   }
   const { number, size } = list.page
-  const pages = Math.max(1, Math.ceil(total / (size || maxUnpaged)))
+  const pages = Math.max(1, Math.ceil(total / (size || maxUnpagedRecords)))
   const page = {
     page: number,
-    per_page: size || Math.min(total, maxUnpaged),
+    per_page: size || Math.min(total, maxUnpagedRecords),
     total,
     total_pages: pages,
     links: {
@@ -308,12 +310,12 @@ export function renderListEnvelope(
 const url = { type: 'string', format: 'uri' }
 
 /** The schemas of the envelope of a list, without its records. */
-export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
+export const listEnvelopeSchemas: Readonly<Record<string, JsonSchema>> = {
   page: { type: 'integer' },
   per_page: { type: 'integer' },
   total: { type: 'integer', description: `Number of matches, at most ${format(maxReachable)}.` },
   total_pages: { type: 'integer' },
-  links: named('PageLinks', 'The addresses of other pages of a list.', {
+  links: namedSchema('PageLinks', 'The addresses of other pages of a list.', {
     type: 'object',
     properties: { first: url, previous: url, next: url, last: url },
     required: ['first', 'previous', 'next', 'last']
@@ -321,15 +323,15 @@ export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
 }
 
 /** The schema of the response of a list. */
-export function listSchema(record: JsonSchema): JsonSchema {
+export function listResponseSchema(record: JsonSchema): JsonSchema {
   const rows = { type: 'array', items: record }
   const envelope = {
     type: 'object',
-    properties: { ...pageSchemas, rows },
-    required: [...Object.keys(pageSchemas), 'rows']
+    properties: { ...listEnvelopeSchemas, rows },
+    required: [...Object.keys(listEnvelopeSchemas), 'rows']
   }
   const name = schemaName(record)
-  const page = name === null ? envelope : named(`${name}Page`, 'One page of a list.', envelope)
+  const page = name === null ? envelope : namedSchema(`${name}Page`, 'One page of a list.', envelope)
   return {
     oneOf: [rows, page],
     description: 'All records, or one page of them if the query has a page or a page size.'

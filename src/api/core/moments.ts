@@ -1,11 +1,11 @@
-import type { Zone } from '../../model/autodj/zone.ts'
+import type { TimeZone } from '../../model/autodj/time-zone.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { isDateOrEmpty } from '../playlists/schedule-items.ts'
-import type { StationRow } from './route.ts'
+import type { PathStation } from './route.ts'
 
 /** The last second of the year 9999. */
-export const maxSecond = 253_402_300_799
+export const maxUnixSecond = 253_402_300_799
 
 /** A calendar day, a local time without its offset, or a time in Unix seconds. */
 export type Moment = { readonly day: string } | { readonly localTime: string } | { readonly seconds: number }
@@ -95,9 +95,9 @@ function parseIsoTime(text: string): Moment | null {
 }
 
 /** When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. */
-export function startMsFragment(
+export function momentStartMsFragment(
   sql: Sql,
-  station: Pick<StationRow, 'id'>,
+  station: Pick<PathStation, 'id'>,
   at: Moment,
   after: 0 | 1
 ): Fragment {
@@ -114,7 +114,7 @@ export function startMsFragment(
 const twoDigits = (value: number) => String(value).padStart(2, '0')
 
 /** Renders a time as local time (RFC 3339): `2026-03-29T03:00:00+02:00`. */
-export function toLocalTime(zone: Zone, atMs: number): string {
+export function formatLocalIsoTime(zone: TimeZone, atMs: number): string {
   const { offsetMs } = zone.span(atMs)
   const minutes = Math.round(Math.abs(offsetMs) / 60_000)
   const offset = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../../model/fields/field.ts'
 import { version } from '../../platform/process/program-files.ts'
 import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import type { ApiRoute } from './route.ts'
-import { collectSchemas, type DocumentDialect } from './schema-components.ts'
-import { int64, named, ref, sharedSchemas, string } from './schemas.ts'
+import { openSchemaCollector, type OpenApiDialect } from './schema-components.ts'
+import { int64, namedSchema, schemaRef, sharedSchemas, string } from './schemas.ts'
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The body or the query is invalid; every problem is listed.',
@@ -96,9 +96,9 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
 export async function describeApi(
   routes: readonly ApiRoute[],
   baseUrl: string,
-  dialect: DocumentDialect = documentedDialect
+  dialect: OpenApiDialect = documentedDialect
 ) {
-  const schemas = collectSchemas(sharedSchemas, dialect.changeSchema)
+  const schemas = openSchemaCollector(sharedSchemas, dialect.changeSchema)
   const paths: Record<string, Record<string, unknown>> = {}
   await visitInTimeSlices(sliceMs, routes, route => {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
@@ -173,16 +173,16 @@ function describeParameter(name: string, place: 'path' | 'query', parameter: Jso
   return { name, in: place, required: place === 'path', ...described }
 }
 
-type Schemas = ReturnType<typeof collectSchemas>
+type Schemas = ReturnType<typeof openSchemaCollector>
 
 /** The dialect of the operations and schemas that routes declare. */
-export const documentedDialect: DocumentDialect = {
+export const documentedDialect: OpenApiDialect = {
   name: 'documented',
   changeSchema: (_, schema) => schema
 }
 
-const textFile = named('TextFile', 'The content of a text file.', string)
-const csvTable = named(
+const textFile = namedSchema('TextFile', 'The content of a text file.', string)
+const csvTable = namedSchema(
   'CsvTable',
   'A table as CSV (RFC 4180); the first line has the names of the columns.',
   string
@@ -249,7 +249,7 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
 }
 
 function describeAccepted(description: string, schemas: Schemas) {
-  const schema = schemas.refer(ref('ActionResult'), '', '')
+  const schema = schemas.refer(schemaRef('ActionResult'), '', '')
   return {
     description,
     headers: { ...commonHeaders, 'Retry-After': refHeader('RetryAfter') },
@@ -285,6 +285,6 @@ function describeFailure(status: number) {
   return {
     description: failures[status] ?? 'Error',
     headers: { ...commonHeaders, ...(isTemporary ? { 'Retry-After': refHeader('RetryAfter') } : {}) },
-    content: { 'application/json': { schema: ref('Error') } }
+    content: { 'application/json': { schema: schemaRef('Error') } }
   }
 }

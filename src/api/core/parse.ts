@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
 import type { Fields, JsonSchema, ValuesOf } from '../../model/fields/field.ts'
-import { changesValidator, toFieldErrors } from '../../model/fields/form.ts'
+import { changesValidator, toFieldErrors } from '../../model/fields/validators.ts'
 import {
   ApiError,
-  assertNoProblems,
+  assertNoFieldErrors,
   type FieldError,
   fieldError,
   refuseField
@@ -15,7 +15,7 @@ import { visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
   const result = v.safeParse(schema, body === undefined ? {} : body, { abortPipeEarly: true })
   if (result.success) return result.output
-  assertNoProblems(toFieldErrors(result.issues))
+  assertNoFieldErrors(toFieldErrors(result.issues))
   throw new ApiError('invalid')
 }
 
@@ -24,7 +24,7 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
  * can add their problems to the response; then `problems` is not empty, and nothing may be written. Throws
  * 400 if a field is invalid that is required or that the hooks depend on.
  */
-export function acceptBody<Values>(
+export function parseBodyWithProblems<Values>(
   schema: v.GenericSchema<unknown, Values>,
   fields: Fields,
   body: unknown,
@@ -33,7 +33,7 @@ export function acceptBody<Values>(
   try {
     return { values: parseBody(schema, body), problems: [] }
   } catch (error) {
-    const problems = problemsIn(error)
+    const problems = fieldErrorsOf(error)
     const rest = problems.length === 0 ? null : withoutInvalid(fields, body, problems, isPartial)
     if (rest === null) throw error
     try {
@@ -45,13 +45,16 @@ export function acceptBody<Values>(
 }
 
 /** Returns the problems, and of the others those of other fields. */
-export function mergeProblems(problems: readonly FieldError[], others: readonly FieldError[]): FieldError[] {
+export function mergeFieldErrors(
+  problems: readonly FieldError[],
+  others: readonly FieldError[]
+): FieldError[] {
   const invalid = invalidFields(problems)
   return [...problems, ...others.filter(({ field }) => !invalid.has(rootOf(field)))]
 }
 
 /** Returns a problem for each unknown element of a list. `prefix` is its field without the index. */
-export function findUnknown<Value>(
+export function findUnknownElements<Value>(
   list: readonly Value[],
   known: ReadonlySet<Value>,
   prefix: string,
@@ -63,7 +66,7 @@ export function findUnknown<Value>(
 }
 
 /** Returns the problems that an error lists; none unless it is a 400. */
-export function problemsIn(error: unknown): FieldError[] {
+export function fieldErrorsOf(error: unknown): FieldError[] {
   if (!(error instanceof ApiError) || error.kind !== 'invalid') return []
   const { errors } = error.extraData
   return Array.isArray(errors) ? errors.filter(isFieldError) : []
@@ -101,7 +104,7 @@ const sliceMs = 8
  * Parses the elements of a list that may be long, in time slices. Throws 400 with the first problems; `at` is the field
  * of the list, empty for a body.
  */
-export async function parseElements<const T extends v.GenericSchema>(
+export async function parseListElements<const T extends v.GenericSchema>(
   schema: T,
   elements: readonly unknown[],
   at: string
@@ -114,21 +117,21 @@ export async function parseElements<const T extends v.GenericSchema>(
     if (result.success) outputs.push(result.output)
     else problems.push(...toFieldErrors(result.issues, place))
     // Each costs some microseconds.
-    if (problems.length >= maxProblems) assertNoProblems(problems.slice(0, maxProblems))
+    if (problems.length >= maxProblems) assertNoFieldErrors(problems.slice(0, maxProblems))
   })
-  assertNoProblems(problems)
+  assertNoFieldErrors(problems)
   return outputs
 }
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */
-export function parseId(text: string | undefined): number {
+export function parsePathId(text: string | undefined): number {
   const id = /^(0|[1-9]\d{0,18})$/.test(text ?? '') ? Number(text) : NaN
   if (!Number.isSafeInteger(id)) throw new ApiError('not-found')
   return id
 }
 
 /** Returns an id in a path. Throws 404 unless it matches the pattern. */
-export function parseTextId(id = '', pattern: RegExp): string {
+export function parsePathTextId(id = '', pattern: RegExp): string {
   if (!pattern.test(id)) throw new ApiError('not-found')
   return id
 }
@@ -147,7 +150,7 @@ export function parseQueryInteger(
 }
 
 /** Query parameters that filter a list; each has the name of its field. */
-export function queryFilters<F extends Fields>(fields: F) {
+export function openQueryFilters<F extends Fields>(fields: F) {
   const queryValidator = changesValidator(fields)
   return {
     /** Ignores empty parameters. Throws 400 with the name of the parameter. */

@@ -1,6 +1,6 @@
 /**
  * The records that dialects translate, by the names of their schemas. Routes declare which of them they answer and take
- * (`Operation`); a dialect declares what it translates of each.
+ * (`ApiOperation`); a dialect declares what it translates of each.
  */
 export type RecordName =
   | 'AuditEntry'

@@ -1,37 +1,37 @@
 import { type Field, type Fields, toColumnName } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { urlSchemePattern, redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeUrls } from '../auth/access.ts'
-import { containsText, type ListQuery, type ListSource } from './list.ts'
+import { urlSchemePattern, redactLocation } from '../../webhooks/redact.ts'
+import { maySeeUnredactedUrls } from '../auth/access.ts'
+import { containsTextFragment, type ListQuery, type ListSource } from './list.ts'
 import {
-  isOfStation,
-  type RenderContext,
+  belongsToStation,
+  type RecordRenderContext,
   type Resource,
   type ResourceHooks,
   type StoredRecord
 } from './resource.ts'
-import type { ApiRequest, Caller, StationRow } from './route.ts'
+import type { ApiRequest, Caller, PathStation } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** Opens the reads of a resource. A record of a station is found only together with that station. */
-export function openReads<F extends Fields>(resource: Resource<F>, hooks: ResourceHooks<F> = {}) {
+export function openResourceReads<F extends Fields>(resource: Resource<F>, hooks: ResourceHooks<F> = {}) {
   const { table, fields, only = 'true' } = resource
   const stored = Object.keys(fields).filter(name => fields[name]?.isStored)
   const columns = ['id', ...stored].map(name => `"${toColumnName(name)}" as "${name}"`).join(', ')
 
-  const conditionOf = (sql: Sql | Tx, station: StationRow | null): Fragment =>
-    isOfStation(resource)
+  const conditionOf = (sql: Sql | Tx, station: PathStation | null): Fragment =>
+    belongsToStation(resource)
       ? sql`station_id = ${station?.id ?? null} and ${sql.unsafe(only)}`
       : sql`${sql.unsafe(only)}`
 
-  const seesWholeAddresses = (caller: Caller | null, station: StationRow | null) =>
-    maySeeWholeUrls(caller?.key ?? null, resource.access.write, station?.id ?? null)
+  const seesWholeAddresses = (caller: Caller | null, station: PathStation | null) =>
+    maySeeUnredactedUrls(caller?.key ?? null, resource.access.write, station?.id ?? null)
 
   /** Reads a row; `lock` is a locking clause or empty. Throws 404 if it does not exist. */
   async function find(
     sql: Sql | Tx,
-    station: StationRow | null,
+    station: PathStation | null,
     id: number,
     lock: Fragment
   ): Promise<StoredRecord<F>> {
@@ -41,13 +41,18 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     return row
   }
 
-  async function render(rows: readonly StoredRecord<F>[], context: RenderContext) {
+  async function render(rows: readonly StoredRecord<F>[], context: RecordRenderContext) {
     const rendered = (await hooks.render?.(rows, context)) ?? []
     const isWhole = seesWholeAddresses(context.caller, context.station)
     return rows.map((row, index) => renderRecord(fields, row, rendered[index] ?? {}, isWhole))
   }
 
-  async function read(services: ApiServices, { caller }: ApiRequest, station: StationRow | null, id: number) {
+  async function read(
+    services: ApiServices,
+    { caller }: ApiRequest,
+    station: PathStation | null,
+    id: number
+  ) {
     const { reads: sql } = services
     const row = await find(sql, station, id, sql``)
     const [record] = await render([row], { services, station, caller, sql })
@@ -58,7 +63,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
   async function readMany(
     services: ApiServices,
     { caller }: ApiRequest,
-    station: StationRow | null,
+    station: PathStation | null,
     ids: readonly number[]
   ) {
     const { reads: sql } = services
@@ -74,7 +79,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
   function list(
     services: ApiServices,
     { caller }: ApiRequest,
-    station: StationRow | null,
+    station: PathStation | null,
     query: ListQuery,
     filter: object
   ): ListSource<StoredRecord<F>> {
@@ -99,7 +104,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
 
   /** Redacted addresses are not searched: a caller could find them out piece by piece. */
   function searchCondition(sql: Sql, search: string, isWhole: boolean): Fragment {
-    const contains = containsText(sql, search)
+    const contains = containsTextFragment(sql, search)
     const any = resource.search
       .map(name => {
         const column = sql(toColumnName(name))
@@ -115,7 +120,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
 }
 
 /** The reads of one resource. */
-export type Reads<F extends Fields> = ReturnType<typeof openReads<F>>
+export type ResourceReads<F extends Fields> = ReturnType<typeof openResourceReads<F>>
 
 function renderRecord(
   fields: Fields,
@@ -131,5 +136,5 @@ function renderRecord(
 
 function renderStored(kind: Field<unknown>['kind'], value: unknown, isWhole: boolean): unknown {
   if (kind === 'secret') return ''
-  return kind === 'private address' && !isWhole ? redactedLocation(String(value)) : value
+  return kind === 'private address' && !isWhole ? redactLocation(String(value)) : value
 }

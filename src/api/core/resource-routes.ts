@@ -1,10 +1,10 @@
 import type { Field, Fields, JsonSchema } from '../../model/fields/field.ts'
-import { bodySchema, fieldExample } from '../../model/fields/form.ts'
+import { bodySchema, exampleOfField } from '../../model/fields/validators.ts'
 import { listRoute } from './list-route.ts'
 import type { ListQuery, ListSource } from './list.ts'
-import { queryFilters, parseId } from './parse.ts'
-import { openReads } from './resource-reads.ts'
-import { openWrites } from './resource-writes.ts'
+import { openQueryFilters, parsePathId } from './parse.ts'
+import { openResourceReads } from './resource-reads.ts'
+import { openResourceWrites } from './resource-writes.ts'
 import {
   type ResourceBase,
   type Resource,
@@ -12,12 +12,12 @@ import {
   stationIn,
   type StoredRecord
 } from './resource.ts'
-import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json } from './route.ts'
-import { int64, named, ref } from './schemas.ts'
+import { actionReply, type ApiRequest, apiRoute, type ApiRoute, jsonReply } from './route.ts'
+import { int64, namedSchema, schemaRef } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 /** What the routes of a resource do. With an id: throws 404 if the record does not exist. */
-export interface Operations<F extends Fields> {
+export interface ResourceOperations<F extends Fields> {
   readonly open: (query: ListQuery, request: ApiRequest, services: ApiServices) => ListSource<StoredRecord<F>>
   readonly create: (request: ApiRequest, services: ApiServices) => Promise<{ readonly id: number }>
   readonly read: (request: ApiRequest, services: ApiServices, id: number) => Promise<unknown>
@@ -26,12 +26,12 @@ export interface Operations<F extends Fields> {
 }
 
 /** Opens the operations of a resource. */
-export function openOperations<F extends Fields>(
+export function openResourceOperations<F extends Fields>(
   resource: Resource<F>,
   hooks: ResourceHooks<F> = {}
-): Operations<F> {
-  const reads = openReads(resource, hooks)
-  const writes = openWrites(resource, hooks, reads)
+): ResourceOperations<F> {
+  const reads = openResourceReads(resource, hooks)
+  const writes = openResourceWrites(resource, hooks, reads)
   const filter = filterOf(resource)
   return {
     open: (query, request, services) =>
@@ -47,16 +47,16 @@ type ResourceRoutes = [list: ApiRoute, create: ApiRoute, read: ApiRoute, update:
 export const resourceRoutes = <F extends Fields>(
   resource: Resource<F>,
   hooks: ResourceHooks<F> = {}
-): ResourceRoutes => operationRoutes(resource, openOperations(resource, hooks))
+): ResourceRoutes => resourceOperationRoutes(resource, openResourceOperations(resource, hooks))
 
 /** The five routes of a resource with operations of its own. */
-export function operationRoutes<F extends Fields>(
+export function resourceOperationRoutes<F extends Fields>(
   resource: Resource<F>,
-  operations: Operations<F>
+  operations: ResourceOperations<F>
 ): ResourceRoutes {
   const { name, tag, title, paths, access, fields, sort } = resource
-  const record = recordSchema(resource)
-  const done = ref('ActionResult')
+  const record = resourceRecordSchema(resource)
+  const done = schemaRef('ActionResult')
   const conflicts = resource.unique ? [409] : []
   const filterSchemas = Object.entries(filterOf(resource).schemas).map(([key, schema]) => [
     key,
@@ -82,7 +82,7 @@ export function operationRoutes<F extends Fields>(
       response: record,
       responseRecord: name,
       errors: conflicts,
-      handle: async (request, services) => json(await operations.create(request, services))
+      handle: async (request, services) => jsonReply(await operations.create(request, services))
     }),
     apiRoute('GET', paths.one, access.read, {
       id: `get${name}`,
@@ -90,7 +90,7 @@ export function operationRoutes<F extends Fields>(
       summary: `Read a ${title}`,
       response: record,
       responseRecord: name,
-      handle: async (request, services) => json(await operations.read(request, services, idIn(request)))
+      handle: async (request, services) => jsonReply(await operations.read(request, services, idIn(request)))
     }),
     apiRoute('PUT', paths.one, access.write, {
       id: `edit${name}`,
@@ -121,21 +121,23 @@ export function operationRoutes<F extends Fields>(
 
 /** The filters of the list of a resource. */
 function filterOf<F extends Fields>({ fields, filters = [] }: Resource<F>) {
-  return queryFilters(Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : []))))
+  return openQueryFilters(
+    Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
+  )
 }
 
 const describeFilter = (schema: JsonSchema) => ({ ...schema, description: 'Only records with this value.' })
-const idIn = ({ params }: ApiRequest) => parseId(params['id'])
+const idIn = ({ params }: ApiRequest) => parsePathId(params['id'])
 
 const idSchema = { ...int64, readOnly: true, examples: [1] }
 
 /** The JSON Schema of a record, which has exactly these properties. */
-export function recordSchema({ name, fields, title }: ResourceBase): JsonSchema {
+export function resourceRecordSchema({ name, fields, title }: ResourceBase): JsonSchema {
   const examples = Object.entries(fields).map(([key, field]) => [key, renderedExample(field)])
-  return named(name, `One ${title}.`, {
+  return namedSchema(name, `One ${title}.`, {
     type: 'object',
     title,
-    properties: { id: idSchema, ...renderedFields(fields) },
+    properties: { id: idSchema, ...renderedFieldSchemas(fields) },
     required: ['id', ...Object.keys(fields)],
     additionalProperties: false,
     examples: [{ id: 1, ...Object.fromEntries(examples) }]
@@ -143,11 +145,11 @@ export function recordSchema({ name, fields, title }: ResourceBase): JsonSchema 
 }
 
 /** The JSON Schemas of the values of fields in a record. */
-export function renderedFields(fields: Fields): Readonly<Record<string, JsonSchema>> {
+export function renderedFieldSchemas(fields: Fields): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, renderedSchema(field)]))
 }
 
-const renderedExample = (field: Field<unknown>) => (field.kind === 'secret' ? '' : fieldExample(field))
+const renderedExample = (field: Field<unknown>) => (field.kind === 'secret' ? '' : exampleOfField(field))
 
 /** Limits of an input do not apply to a rendered value: a secret is "". */
 function renderedSchema({ schema, kind }: Field<unknown>): JsonSchema {

@@ -3,36 +3,36 @@ import { isDeepStrictEqual } from 'node:util'
 import type * as v from 'valibot'
 
 import { advance } from '../../engine/advance.ts'
-import { publishAllStations, raiseSharedCount } from '../../engine/all-stations.ts'
+import { publishAllStations, raiseSharedFactCount } from '../../engine/all-stations.ts'
 import { changeStation, createStation, type StationChange } from '../../engine/change-station.ts'
 import { publishStation } from '../../engine/repair-states.ts'
 import { type Fields, sealingPurpose, toColumnName, type ValuesOf } from '../../model/fields/field.ts'
-import { bodyValidator, changesValidator } from '../../model/fields/form.ts'
+import { bodyValidator, changesValidator } from '../../model/fields/validators.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import {
   ApiError,
-  assertNoProblems,
-  codeOf,
+  assertNoFieldErrors,
+  errorCodeOf,
   type FieldError,
   fieldError
 } from '../../platform/runtime/errors.ts'
-import { beginWrite } from '../../stores/db/begin-for-station.ts'
+import { beginWriteTransaction } from '../../stores/db/begin-for-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
-import { auditChanges, findChanged, recordAudit } from './audit.ts'
-import { acceptBody, mergeProblems, problemsIn } from './parse.ts'
-import type { Reads } from './resource-reads.ts'
+import { toAuditedChanges, findChangedFields, recordAudit } from './audit.ts'
+import { parseBodyWithProblems, mergeFieldErrors, fieldErrorsOf } from './parse.ts'
+import type { ResourceReads } from './resource-reads.ts'
 import {
-  type Deletion,
-  isOfStation,
-  isStations,
-  type RenderContext,
+  type ResourceDeletion,
+  belongsToStation,
+  hasStationRecords,
+  type RecordRenderContext,
   type Resource,
   type ResourceBase,
   type ResourceHooks,
   stationIn,
   type StoredRecord,
-  type Write
+  type ResourceWrite
 } from './resource.ts'
 import type { ApiRequest } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -42,10 +42,10 @@ type Values = Readonly<Record<string, unknown>>
 type Work<Result> = (tx: Tx, change: StationChange | null) => Promise<Result>
 
 /** Opens the writes of a resource. A record of a station is found only together with that station. */
-export function openWrites<F extends Fields>(
+export function openResourceWrites<F extends Fields>(
   resource: Resource<F>,
   hooks: ResourceHooks<F>,
-  { find, read }: Reads<F>
+  { find, read }: ResourceReads<F>
 ) {
   const { table, fields, label, publishes } = resource
   const writable = Object.keys(fields).filter(name => fields[name]?.kind !== 'read-only')
@@ -60,18 +60,21 @@ export function openWrites<F extends Fields>(
     const record = { services, station, before: null, values, sent, reveal: {} }
     const insert: Work<number> = async (tx, change) => {
       const late = (await hooks.beforeWrite?.({ ...record, tx, change })) ?? []
-      assertNoProblems(mergeProblems(problems, [...early, ...late]))
-      const row = { ...(isOfStation(resource) ? { station_id: station?.id } : {}), ...toColumns(tx, values) }
+      assertNoFieldErrors(mergeFieldErrors(problems, [...early, ...late]))
+      const row = {
+        ...(belongsToStation(resource) ? { station_id: station?.id } : {}),
+        ...toColumns(tx, values)
+      }
       const [inserted] = await tx<{ id: number }[]>`insert into ${tx(table)} ${tx(row)} returning id`
       if (!inserted) throw new Error('insert returned no row')
       return inserted.id
     }
     const end = async (tx: Tx, change: StationChange | null, id: number) => {
-      await finish(request, { ...record, tx, change }, id, findChanged(fields, null, values))
+      await finish(request, { ...record, tx, change }, id, findChangedFields(fields, null, values))
       assertOpen(request)
     }
     const id = await translateErrors(problems, () =>
-      isStations(resource)
+      hasStationRecords(resource)
         ? createStation(
             services,
             tx => insert(tx, null),
@@ -83,7 +86,7 @@ export function openWrites<F extends Fields>(
             return inserted
           })
     )
-    await publishWrite(resource, services, id)
+    await publishAfterWrite(resource, services, id)
     return { id, ...(await read(services, request, station, id)), ...record.reveal }
   }
 
@@ -97,7 +100,7 @@ export function openWrites<F extends Fields>(
     } = await accept(request, services, id, updateValidator)
     const sent = new Set([...named].filter(name => !keepsSecret(name, given, request.body)))
     const isChanged = await translateErrors(problems, () =>
-      run(services, isStations(resource) ? id : (station?.id ?? null), async (tx, change) => {
+      run(services, hasStationRecords(resource) ? id : (station?.id ?? null), async (tx, change) => {
         // Not `for update`: records that refer to this one may be added meanwhile.
         const stored = await find(tx, station, id, tx`for no key update`)
         const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
@@ -105,8 +108,8 @@ export function openWrites<F extends Fields>(
         const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
         const write = { tx, change, services, station, before, values, sent, reveal: {} }
         const late = [...early, ...((await hooks.beforeWrite?.(write)) ?? [])]
-        assertNoProblems(mergeProblems(problems, [...fixedProblems(values, before), ...late]))
-        const changed = findChanged(fields, before, values)
+        assertNoFieldErrors(mergeFieldErrors(problems, [...fixedProblems(values, before), ...late]))
+        const changed = findChangedFields(fields, before, values)
         if (changed.length > 0)
           await Promise.all([
             // Executed at once, so that the statements of `afterWrite` follow it.
@@ -117,7 +120,7 @@ export function openWrites<F extends Fields>(
         return changed.length > 0
       })
     )
-    if (isChanged) await publishWrite(resource, services, id)
+    if (isChanged) await publishAfterWrite(resource, services, id)
   }
 
   async function remove(request: ApiRequest, services: ApiServices, id: number): Promise<void> {
@@ -125,26 +128,26 @@ export function openWrites<F extends Fields>(
     const erase: Work<void> = async (tx, change) => {
       const before = await find(tx, station, id, tx`for update`)
       const deletion = { tx, change, services, station, before, values: null }
-      assertNoProblems((await hooks.beforeWrite?.(deletion)) ?? [])
+      assertNoFieldErrors((await hooks.beforeWrite?.(deletion)) ?? [])
       // `beforeWrite` marks a station as deleted. Its rows are deleted later, in batches.
-      if (!isStations(resource)) await tx`delete from ${tx(table)} where id = ${id}`
-      await finish(request, deletion, id, findChanged(fields, before, null))
+      if (!hasStationRecords(resource)) await tx`delete from ${tx(table)} where id = ${id}`
+      await finish(request, deletion, id, findChangedFields(fields, before, null))
       assertOpen(request)
     }
     await translateErrors([], () =>
       // The deletion of a station is not a change of the station.
-      isStations(resource)
-        ? beginWrite(services.sql, id, tx => erase(tx, null))
+      hasStationRecords(resource)
+        ? beginWriteTransaction(services.sql, id, tx => erase(tx, null))
         : run(services, station?.id ?? null, erase)
     )
-    await publishWrite(resource, services, id)
+    await publishAfterWrite(resource, services, id)
   }
 
   /** Runs a write in a transaction: if it publishes something, in a change of the station. */
   async function run<Result>(services: ApiServices, stationId: number | null, work: Work<Result>) {
     return publishes !== undefined && stationId !== null
       ? changeStation(services, stationId, change => work(change.tx, change))
-      : beginWrite(services.sql, stationId, tx => work(tx, null))
+      : beginWriteTransaction(services.sql, stationId, tx => work(tx, null))
   }
 
   /** Parses and validates the body before the transaction. `early` holds the problems returned by `validate`. */
@@ -154,7 +157,7 @@ export function openWrites<F extends Fields>(
     id: number | null,
     form: v.GenericSchema<unknown, Given>
   ) {
-    const { values, problems } = acceptBody(form, fields, request.body, { isPartial: id !== null })
+    const { values, problems } = parseBodyWithProblems(form, fields, request.body, { isPartial: id !== null })
     const station = stationIn(request)
     const early = (await hooks.validate?.({ services, station, query: request.query, id, values })) ?? []
     const sent = new Set(Object.keys(values))
@@ -164,7 +167,7 @@ export function openWrites<F extends Fields>(
   /** Ends a write in its transaction. The statements are pipelined. */
   async function finish(
     request: ApiRequest,
-    write: Write<F> | Deletion<F>,
+    write: ResourceWrite<F> | ResourceDeletion<F>,
     id: number,
     changed: readonly string[]
   ): Promise<void> {
@@ -172,12 +175,12 @@ export function openWrites<F extends Fields>(
     if (publishes === 'station') change?.mark(['station'])
     await Promise.all([
       hooks.afterWrite?.(write, id),
-      publishes === 'all stations' && raiseSharedCount(tx),
+      publishes === 'all stations' && raiseSharedFactCount(tx),
       recordAudit(tx, request, {
         record: resource.name,
         id,
         name: String((values ?? before)?.[label] ?? ''),
-        changes: auditChanges(fields, before, values, changed)
+        changes: toAuditedChanges(fields, before, values, changed)
       })
     ])
   }
@@ -189,7 +192,7 @@ export function openWrites<F extends Fields>(
   }
 
   /** The row with the writable fields that have no column. */
-  async function withUnstored(row: StoredRecord<F>, context: RenderContext): Promise<StoredRecord<F>> {
+  async function withUnstored(row: StoredRecord<F>, context: RecordRenderContext): Promise<StoredRecord<F>> {
     if (unstored.length === 0) return row
     const [rendered = {}] = (await hooks.render?.([row], context)) ?? []
     return { ...row, ...Object.fromEntries(unstored.map(name => [name, rendered[name]])) }
@@ -236,8 +239,8 @@ export function openWrites<F extends Fields>(
     try {
       return await write()
     } catch (error) {
-      if (problems.length > 0 && problemsIn(error).length === 0) assertNoProblems(problems)
-      throw translateConstraint(error, resource.unique ?? {}, isOfStation(resource))
+      if (problems.length > 0 && fieldErrorsOf(error).length === 0) assertNoFieldErrors(problems)
+      throw translateConstraint(error, resource.unique ?? {}, belongsToStation(resource))
     }
   }
 
@@ -256,7 +259,7 @@ function translateConstraint(
   unique: Readonly<Record<string, string>>,
   hasStation: boolean
 ): unknown {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   const constraint = error instanceof Error && 'constraint_name' in error ? String(error.constraint_name) : ''
   const field = unique[constraint]
   if (code === '23505' && field !== undefined)
@@ -277,9 +280,13 @@ const timeoutMs = 2_000
  * Publishes, after the commit, what `changeStation` has not published. A station that was enabled is started,
  * and the response waits until this server shows a station as it was written.
  */
-export async function publishWrite(resource: ResourceBase, services: ApiServices, id: number): Promise<void> {
+export async function publishAfterWrite(
+  resource: ResourceBase,
+  services: ApiServices,
+  id: number
+): Promise<void> {
   if (resource.publishes === 'all stations') await publishAllStations(services)
-  if (!isStations(resource)) return
+  if (!hasStationRecords(resource)) return
   try {
     const { outcome } = await advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
     if (outcome === 'deleted') await publishStation(services, id)

@@ -4,7 +4,7 @@ import type { FieldError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { Permission } from '../auth/access.ts'
 import type { RecordName } from './record-names.ts'
-import type { ApiRequest, Caller, StationRow } from './route.ts'
+import type { ApiRequest, Caller, PathStation } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** A resource, without the types of its fields. */
@@ -48,16 +48,16 @@ export interface Resource<F extends Fields> extends ResourceBase {
 }
 
 /** Whether the records belong to stations. */
-export const isOfStation = ({ paths }: ResourceBase) => paths.list.includes(':station_id')
+export const belongsToStation = ({ paths }: ResourceBase) => paths.list.includes(':station_id')
 
 /** Whether the records are the stations themselves. */
-export const isStations = ({ table }: ResourceBase) => table === 'stations'
+export const hasStationRecords = ({ table }: ResourceBase) => table === 'stations'
 
 /** The station in the path of a request; null if the path has none. */
-export const stationIn = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
+export const stationIn = ({ caller }: ApiRequest): PathStation | null => caller?.station ?? null
 
 /** Returns the declaration. Its purpose is to infer the types of the fields. */
-export function resource<const F extends Fields>(declared: Resource<F>): Resource<F> {
+export function defineResource<const F extends Fields>(declared: Resource<F>): Resource<F> {
   return declared
 }
 
@@ -72,11 +72,11 @@ interface WriteContext {
   /** The change of the station; null if the resource publishes nothing, or the station is not inserted yet. */
   readonly change: StationChange | null
   readonly services: ApiServices
-  readonly station: StationRow | null
+  readonly station: PathStation | null
 }
 
 /** A creation or an update in its transaction. The row and its station are locked. */
-export interface Write<F extends Fields> extends WriteContext {
+export interface ResourceWrite<F extends Fields> extends WriteContext {
   /** The stored record; null: it is created. */
   readonly before: StoredRecord<F> | null
   /** The record to be stored, with secrets sealed or hashed. `beforeWrite` may change it. */
@@ -88,26 +88,26 @@ export interface Write<F extends Fields> extends WriteContext {
 }
 
 /** A deletion in its transaction. The row and its station are locked. */
-export interface Deletion<F extends Fields> extends WriteContext {
+export interface ResourceDeletion<F extends Fields> extends WriteContext {
   readonly before: StoredRecord<F>
   readonly values: null
 }
 
 /** The request for a creation (`id` is null) or an update, before its transaction. */
-export interface WriteRequest<F extends Fields> {
+export interface ResourceWriteRequest<F extends Fields> {
   readonly services: ApiServices
-  readonly station: StationRow | null
+  readonly station: PathStation | null
   readonly query: URLSearchParams
   readonly id: number | null
   /** Secrets are plain text. */
   readonly values: Partial<ValuesOf<F>>
 }
 
-export interface RenderContext {
+export interface RecordRenderContext {
   readonly services: ApiServices
   /** The connection to read from: during a write its transaction. */
   readonly sql: Sql | Tx
-  readonly station: StationRow | null
+  readonly station: PathStation | null
   readonly caller: Caller | null
 }
 
@@ -117,20 +117,22 @@ export interface ResourceHooks<F extends Fields> {
    * Runs before the transaction of a creation or an update, for checks that wait for something other than the
    * database. Returns all problems; `beforeWrite` runs nevertheless, so that a response names all problems.
    */
-  readonly validate?: (request: WriteRequest<F>) => Promise<FieldError[]>
+  readonly validate?: (request: ResourceWriteRequest<F>) => Promise<FieldError[]>
   /**
    * Checks across fields, completes the values, and prepares a deletion. Returns all problems; with any,
    * nothing is written.
    */
-  readonly beforeWrite?: (write: Write<F> | Deletion<F>) => Promise<FieldError[]> | FieldError[]
+  readonly beforeWrite?: (
+    write: ResourceWrite<F> | ResourceDeletion<F>
+  ) => Promise<FieldError[]> | FieldError[]
   /** Runs after the row was written or deleted, in the same transaction. Stores fields without a column. */
-  readonly afterWrite?: (write: Write<F> | Deletion<F>, id: number) => Promise<void>
+  readonly afterWrite?: (write: ResourceWrite<F> | ResourceDeletion<F>, id: number) => Promise<void>
   /**
    * Returns, in the order of `rows`, the fields that have no column and those whose stored value is not the
    * one to show.
    */
   readonly render?: (
     rows: readonly StoredRecord<F>[],
-    context: RenderContext
+    context: RecordRenderContext
   ) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[]
 }

@@ -1,14 +1,14 @@
-import type { Received, Reply, Request, Route } from '../../http/route.ts'
+import type { ReceivedRequest, Reply, RoutedRequest, Route } from '../../http/route.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
 import type { Dialect } from '../../model/station/dialect.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Permission } from '../auth/access.ts'
-import type { ApiKey } from '../auth/keys.ts'
+import type { ApiKey } from '../auth/key-checker.ts'
 import type { RecordName } from './record-names.ts'
 import type { ApiServices } from './services.ts'
 
 /** A station that a path names. */
-export interface StationRow {
+export interface PathStation {
   readonly id: number
   readonly shortName: string
 }
@@ -18,11 +18,11 @@ export interface Caller {
   /** Null for a playout, which has a key of its station. */
   readonly key: ApiKey | null
   /** The station in the path; null if the path has none. */
-  readonly station: StationRow | null
+  readonly station: PathStation | null
 }
 
 /** A request to a handler. */
-export interface ApiRequest extends Request, Received {
+export interface ApiRequest extends RoutedRequest, ReceivedRequest {
   /** The query as sent, if `query` was translated. */
   readonly sentQuery?: URLSearchParams
   /** Null on public routes. */
@@ -37,7 +37,7 @@ export interface ApiRequest extends Request, Received {
 export type RenderRows = (rows: readonly unknown[]) => Promise<readonly unknown[]> | readonly unknown[]
 
 /** The OpenAPI description of a route, without what follows from its path, method and access. */
-export interface Operation {
+export interface ApiOperation {
   /** The operation's id: `listPlaylists`. */
   readonly id: string
   readonly tag: string
@@ -83,21 +83,21 @@ export interface HandledRoute extends Route {
   readonly access: 'public' | 'any key' | 'playout key' | Permission
   /** Reports of listeners have a rate limit of their own per key. */
   readonly writeLimit?: 'reports'
-  readonly operation?: Operation
+  readonly operation?: ApiOperation
   /** What is different in dialects other than the documented one. */
   readonly variants?: Readonly<Partial<Record<Dialect, RouteVariant>>>
   /** The dialect that has this method of the path. */
   readonly onlyIn?: Dialect
   /** Throws `ApiError` for errors that the caller may see. */
-  readonly handle: Handler
+  readonly handle: RouteHandler
 }
 
-export type Handler = (request: ApiRequest, services: ApiServices) => Reply | Promise<Reply>
+export type RouteHandler = (request: ApiRequest, services: ApiServices) => Reply | Promise<Reply>
 
 /** How a route receives and answers requests in a dialect. */
 export interface RouteVariant {
-  readonly operation: Operation
-  readonly handle: Handler
+  readonly operation: ApiOperation
+  readonly handle: RouteHandler
   /** Whether the body may be an HTML form of the record. */
   readonly takesRecordForm?: boolean
   /** Leaves out members of a body without an effect that have the values they are shown with. */
@@ -106,7 +106,7 @@ export interface RouteVariant {
 
 /** A documented route of the API. */
 export interface ApiRoute extends HandledRoute {
-  readonly operation: Operation
+  readonly operation: ApiOperation
 }
 
 type Handling = Omit<ApiRoute, 'method' | 'path' | 'access' | 'operation'>
@@ -116,22 +116,26 @@ export function apiRoute(
   method: ApiRoute['method'],
   path: string,
   access: ApiRoute['access'],
-  declared: Operation & Handling
+  declared: ApiOperation & Handling
 ): ApiRoute {
   return { ...declared, method, path, access, operation: declared }
 }
 
 /** A JSON response with status 200. */
-export const json = (value: unknown): Reply => ({ value })
+export const jsonReply = (value: unknown): Reply => ({ value })
 
 /** The fields of the response of a successful action. */
-export const actionFields = (message: string) => ({ success: true, message, formatted_message: message })
+export const actionResultFields = (message: string) => ({
+  success: true,
+  message,
+  formatted_message: message
+})
 
 /** The response of updates, deletions and other actions. */
-export const actionReply = (message: string): Reply => json(actionFields(message))
+export const actionReply = (message: string): Reply => jsonReply(actionResultFields(message))
 
 /** The station of a keyed route. Throws 404 if its path has none. */
-export function getStation({ caller }: ApiRequest): StationRow {
+export function getRequestStation({ caller }: ApiRequest): PathStation {
   if (!caller?.station) throw new ApiError('not-found')
   return caller.station
 }

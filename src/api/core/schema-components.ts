@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { isObject } from '../../model/fields/schema-alternatives.ts'
+import { isObjectOrArray } from '../../model/fields/schema-alternatives.ts'
 import type { Dialect } from '../../model/station/dialect.ts'
-import { ref, schemaName } from './schemas.ts'
+import { schemaRef, schemaName } from './schemas.ts'
 
 /** A dialect to describe: the variants of routes, and how schemas with names differ. */
-export interface DocumentDialect {
+export interface OpenApiDialect {
   readonly name: Dialect
   readonly changeSchema: (name: string, documented: JsonSchema) => JsonSchema
 }
@@ -15,9 +15,9 @@ export interface DocumentDialect {
  * Collects the schemas of an OpenAPI document. Each has a name of its own and a description. Throws for two different
  * schemas of one name, also if the names differ in case only: generators write a file for each.
  */
-export function collectSchemas(
+export function openSchemaCollector(
   shared: Readonly<Record<string, JsonSchema>>,
-  changeSchema: DocumentDialect['changeSchema']
+  changeSchema: OpenApiDialect['changeSchema']
 ) {
   const schemas = new Map<string, JsonSchema>()
   const namesInLowerCase = new Map<string, string>()
@@ -27,7 +27,7 @@ export function collectSchemas(
 
   /** Adds a schema, and those in it that have names. Returns the reference to it. */
   function add(name: string, schema: JsonSchema): JsonSchema {
-    const reference = references.get(schema) ?? ref(name)
+    const reference = references.get(schema) ?? schemaRef(name)
     if (references.has(schema)) return reference
     references.set(schema, reference)
     const { description } = schema
@@ -47,7 +47,7 @@ export function collectSchemas(
   /** Copies a part of a schema, with references in place of schemas that have names. */
   function refer(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(refer)
-    if (!isObject(value)) return value
+    if (!isObjectOrArray(value)) return value
     const name = schemaName(value)
     if (name === null)
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, refer(inner)]))

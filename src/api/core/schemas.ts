@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../model/fields/field.ts'
 const schemaNames = new WeakMap<JsonSchema, string>()
 
 /** Gives a schema its name and its description in the OpenAPI document. A copy of it (`{ ...schema }`) has no name. */
-export function named(name: string, description: string, schema: JsonSchema): JsonSchema {
+export function namedSchema(name: string, description: string, schema: JsonSchema): JsonSchema {
   const result = { ...schema, description }
   schemaNames.set(result, name)
   return result
@@ -24,19 +24,19 @@ export const unixSeconds = { ...int64, description: 'Unix seconds' }
 const html = { ...string, description: 'HTML' }
 
 /** Refers to one of `sharedSchemas` by its name. */
-export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+export const schemaRef = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 const about = (description: string, schema: JsonSchema): JsonSchema => ({ ...schema, description })
 
 /** A list of any length. */
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
 /** An object with exactly these keys. */
-export function exactly(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+export function exactObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
 /** An object with exactly one of the alternatives, all common and any optional properties. */
-export function oneOf(
+export function oneOfObjects(
   alternatives: Readonly<Record<string, JsonSchema>>,
   common: Readonly<Record<string, JsonSchema>> = {},
   optional: Readonly<Record<string, JsonSchema>> = {}
@@ -81,7 +81,7 @@ const play = {
   duration: { ...int64, description: 'Seconds' },
   playlist: string,
   is_request: boolean,
-  song: ref('Song')
+  song: schemaRef('Song')
 }
 const played = { sh_id: int64, ...play, streamer: string }
 const current = { ...played, elapsed: int64, remaining: int64 }
@@ -93,31 +93,31 @@ const source = {
   url: string,
   bitrate: int64,
   format: string,
-  listeners: ref('Listeners')
+  listeners: schemaRef('Listeners')
 }
 
-const problem = exactly({
+const problem = exactObject({
   field: { ...string, description: 'A dotted path into the body.' },
   code: { ...string, examples: ['out_of_range'] },
   message: string
 })
 
 /** The fields of an action result. */
-export const actionProperties = { success: boolean, message: string, formatted_message: html }
+export const actionResultProperties = { success: boolean, message: string, formatted_message: html }
 /** The schema of an action result with more fields. */
-export const actionSchema = (fields: Readonly<Record<string, JsonSchema>>) =>
-  exactly({ ...actionProperties, ...fields })
+export const actionResultSchema = (fields: Readonly<Record<string, JsonSchema>>) =>
+  exactObject({ ...actionResultProperties, ...fields })
 const updated = 'Record updated successfully.'
 const notFound = 'Record not found.'
 
 /** The fields of a now-playing document of the REST API. */
-export const nowPlayingFields = {
-  station: ref('StationSummary'),
-  listeners: ref('Listeners'),
-  live: ref('Live'),
-  now_playing: ref('CurrentItem'),
-  playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
-  song_history: arrayOf(ref('PlayedItem')),
+export const nowPlayingFieldSchemas = {
+  station: schemaRef('StationSummary'),
+  listeners: schemaRef('Listeners'),
+  live: schemaRef('Live'),
+  now_playing: schemaRef('CurrentItem'),
+  playing_next: { oneOf: [schemaRef('CuedItem'), { type: 'null' }] },
+  song_history: arrayOf(schemaRef('PlayedItem')),
   is_online: boolean,
   cache: string
 }
@@ -125,15 +125,15 @@ export const nowPlayingFields = {
 /** The schemas that several routes have, by name. */
 export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
-    ...exactly(actionProperties),
+    ...exactObject(actionResultProperties),
     description: 'The result of a change.',
     examples: [{ success: true, message: updated, formatted_message: updated }]
   },
   PlaylistImport: about(
     'Which songs the entries of a list are.',
-    actionSchema({
+    actionResultSchema({
       import_results: arrayOf(
-        exactly({
+        exactObject({
           path: { ...string, description: 'The entry of the list.' },
           match: { ...nullableInt64, description: 'The id of the song; null: none.' }
         })
@@ -169,22 +169,22 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       }
     ]
   },
-  Song: about('A song, as it is shown.', exactly(song)),
-  Listeners: about('Numbers of listeners now.', exactly({ total: int64, unique: int64, current: int64 })),
+  Song: about('A song, as it is shown.', exactObject(song)),
+  Listeners: about('Numbers of listeners now.', exactObject({ total: int64, unique: int64, current: int64 })),
   NowPlayingMount: about(
     'A mount as listeners see it.',
-    exactly({ ...source, path: string, is_default: boolean })
+    exactObject({ ...source, path: string, is_default: boolean })
   ),
-  NowPlayingRemote: about('A remote as listeners see it.', exactly(source)),
+  NowPlayingRemote: about('A remote as listeners see it.', exactObject(source)),
   StationSummary: about(
     'A station as listeners see it.',
-    exactly({
+    exactObject({
       id: int64,
       ...fieldsOf(string, 'name', 'shortcode', 'description', 'frontend', 'backend', 'timezone'),
       ...fieldsOf(string, 'listen_url', 'url', 'public_player_url', 'playlist_pls_url', 'playlist_m3u_url'),
       is_public: boolean,
-      mounts: arrayOf(ref('NowPlayingMount')),
-      remotes: arrayOf(ref('NowPlayingRemote')),
+      mounts: arrayOf(schemaRef('NowPlayingMount')),
+      remotes: arrayOf(schemaRef('NowPlayingRemote')),
       hls_enabled: boolean,
       hls_is_default: boolean,
       hls_url: string,
@@ -193,17 +193,17 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   Live: about(
     'The live broadcast.',
-    exactly({
+    exactObject({
       is_live: boolean,
       streamer_name: string,
       broadcast_start: { ...string, description: 'Unix seconds; empty: none.' },
       art: string
     })
   ),
-  PlayedItem: about('A play of the history.', exactly(played)),
+  PlayedItem: about('A play of the history.', exactObject(played)),
   DetailedPlay: about(
     'A play, with its listeners.',
-    exactly({
+    exactObject({
       ...played,
       listeners_start: int64,
       listeners_end: { ...int64, description: 'While it plays, the current count.' },
@@ -217,10 +217,10 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   ListenerSeries: about(
     'Numbers of listeners over time.',
-    exactly({
+    exactObject({
       step: { ...int64, description: 'Seconds from one point to the next.' },
       points: arrayOf(
-        exactly({
+        exactObject({
           at: { ...int64, description: 'Unix seconds of the first minute of the step.' },
           total: { ...int64, description: 'At the end of the step.' },
           unique: { ...int64, description: 'Distinct listeners at the end of the step.' },
@@ -230,13 +230,13 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       )
     })
   ),
-  CurrentItem: about('The current song of a station.', exactly(current)),
-  CuedItem: about('The next song of a station.', exactly(cued)),
-  NowPlaying: about('What a station plays now.', exactly(nowPlayingFields)),
-  EventSong: about('A song, as the live protocol shows it.', exactly(eventSong)),
+  CurrentItem: about('The current song of a station.', exactObject(current)),
+  CuedItem: about('The next song of a station.', exactObject(cued)),
+  NowPlaying: about('What a station plays now.', exactObject(nowPlayingFieldSchemas)),
+  EventSong: about('A song, as the live protocol shows it.', exactObject(eventSong)),
   EventLive: about(
     'The live broadcast, as the live protocol shows it.',
-    exactly({
+    exactObject({
       is_live: boolean,
       streamer_name: string,
       broadcast_start: { ...unixSeconds, type: ['integer', 'null'] },
@@ -245,34 +245,34 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   EventCurrentItem: about(
     'The current song of a station, as the live protocol shows it.',
-    exactly({ ...current, song: ref('EventSong') })
+    exactObject({ ...current, song: schemaRef('EventSong') })
   ),
   EventCuedItem: about(
     'The next song of a station, as the live protocol shows it.',
-    exactly({ ...cued, song: ref('EventSong') })
+    exactObject({ ...cued, song: schemaRef('EventSong') })
   ),
   EventPlayedItem: about(
     'A play of the history, as the live protocol shows it.',
-    exactly({ ...played, song: ref('EventSong') })
+    exactObject({ ...played, song: schemaRef('EventSong') })
   ),
   NowPlayingEvent: about(
     'What a station plays now, as the live protocol shows it.',
-    exactly({
-      station: ref('StationSummary'),
-      listeners: ref('Listeners'),
-      live: ref('EventLive'),
-      now_playing: ref('EventCurrentItem'),
-      playing_next: { oneOf: [ref('EventCuedItem'), { type: 'null' }] },
-      song_history: arrayOf(ref('EventPlayedItem')),
+    exactObject({
+      station: schemaRef('StationSummary'),
+      listeners: schemaRef('Listeners'),
+      live: schemaRef('EventLive'),
+      now_playing: schemaRef('EventCurrentItem'),
+      playing_next: { oneOf: [schemaRef('EventCuedItem'), { type: 'null' }] },
+      song_history: arrayOf(schemaRef('EventPlayedItem')),
       is_online: boolean,
       cache: string
     })
   ),
   QueueItem: about(
     'A song that is queued.',
-    exactly({
+    exactObject({
       ...cued,
-      links: exactly({ self: { ...string, format: 'uri', description: 'Its last segment is the id.' } }),
+      links: exactObject({ self: { ...string, format: 'uri', description: 'Its last segment is the id.' } }),
       sent_to_autodj: boolean,
       is_played: boolean,
       autodj_custom_uri: string,
@@ -281,20 +281,20 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   PreviewItem: about(
     'A song that will be played if nothing changes.',
-    exactly({
+    exactObject({
       played_at: { ...int64, description: 'Unix seconds of its start.' },
       ends_at: int64,
       duration: { ...int64, description: 'Seconds; 0: unknown.' },
       playlist: string,
       is_request: boolean,
       is_jingle: boolean,
-      song: { oneOf: [ref('Song'), { type: 'null' }], description: 'Null: silence.' },
+      song: { oneOf: [schemaRef('Song'), { type: 'null' }], description: 'Null: silence.' },
       log: { ...arrayOf({}), description: 'Why the AutoDJ chose it; empty if it is in the queue.' }
     })
   ),
   ScheduleEntry: about(
     'One time that a playlist is scheduled.',
-    exactly({
+    exactObject({
       id: { ...int64, description: 'The id of the schedule item.' },
       type: { ...string, enum: ['playlist'] },
       ...fieldsOf(string, 'name', 'title', 'description'),
@@ -307,23 +307,23 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   OnDemandSong: about(
     'A song that listeners may download.',
-    exactly({
+    exactObject({
       track_id: { ...string, description: 'The id of the song.' },
-      media: ref('Song'),
+      media: schemaRef('Song'),
       download_url: { ...string, examples: ['/api/station/1/ondemand/download/12'] }
     })
   ),
   RequestableSong: about(
     'A song that listeners may request.',
-    exactly({
+    exactObject({
       request_id: { ...string, description: 'The id of the song.', examples: ['12'] },
       request_url: { ...string, description: 'POST here.', examples: ['/api/station/1/request/12'] },
-      song: ref('Song')
+      song: schemaRef('Song')
     })
   ),
   SongRequest: about(
     'A request of a listener.',
-    exactly({
+    exactObject({
       id: int64,
       timestamp: { ...int64, description: 'Unix seconds of the request.' },
       due_at: { ...int64, description: 'Unix seconds; not played earlier.' },
@@ -335,7 +335,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       },
       played_at: { ...int64, description: 'Unix seconds; 0: not played.' },
       media_id: int64,
-      song: ref('Song'),
+      song: schemaRef('Song'),
       ip: { ...string, description: 'Address of the listener (IPv6: network); "" without permission.' }
     })
   )

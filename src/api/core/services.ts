@@ -1,12 +1,12 @@
-import type { PlayoutServices } from '../../engine/services.ts'
+import type { EngineServices } from '../../engine/services.ts'
 import type { LiveView } from '../../model/station/live-view.ts'
-import type { Renderer } from '../../model/station/renderer.ts'
+import type { StationRenderer } from '../../model/station/renderer.ts'
 import type { ReadConnectedListeners } from '../../radio/connected-listeners.ts'
 import type { SettingsReader } from '../../stores/db/installation-settings.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { SendDeps } from '../../webhooks/deliveries/send.ts'
-import type { Keys } from '../auth/keys.ts'
+import type { KeyChecker } from '../auth/key-checker.ts'
 import type { ListenTokens } from '../auth/listen-tokens.ts'
 import type { LongPolls } from '../now-playing/long-polls.ts'
 import type { SongLinks } from '../playout/song-links.ts'
@@ -15,10 +15,10 @@ import type { ApiSettings } from './settings.ts'
 import type { TokenBuckets } from './token-buckets.ts'
 
 /** The settings of the installation, as pages show them. */
-export type ShownSettings = Awaited<ReturnType<SettingsReader['read']>>
+export type PageSettings = Awaited<ReturnType<SettingsReader['read']>>
 
 /** The services that handlers of the API use. */
-export interface ApiServices extends PlayoutServices {
+export interface ApiServices extends EngineServices {
   readonly config: ApiSettings
   /** Identifies the installation to `npm run doctor`. */
   readonly installationId: string
@@ -29,9 +29,9 @@ export interface ApiServices extends PlayoutServices {
   readonly heavyReads: HeavyReads
   readonly live: LiveView
   /** That of the installation. */
-  readonly renderer: Renderer
+  readonly renderer: StationRenderer
   readonly longPolls: LongPolls
-  readonly keys: Keys
+  readonly keys: KeyChecker
   readonly secrets: Secrets
   readonly listenTokens: ListenTokens
   readonly songLinks: SongLinks

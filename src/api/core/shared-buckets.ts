@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { limitKeyOf } from '../../platform/outbound/networks.ts'
+import { addressLimitKeyOf } from '../../platform/outbound/networks.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import { tokenBucketKey } from '../../stores/redis/keys.ts'
@@ -9,7 +9,7 @@ import { openTokenBuckets } from './token-buckets.ts'
 const redisTimeoutMs = 500
 
 /** Where the buckets of all server processes are. */
-export interface BucketDeps {
+export interface SharedBucketDeps {
   readonly redis: RedisClient
 }
 
@@ -17,11 +17,11 @@ export interface BucketDeps {
  * Rate limits by name that all server processes share, in Redis: buckets of `burst` tokens, refilled with
  * `perSecond`. `limit` names the limit. While Redis is unavailable, each process counts for itself.
  */
-export function openSharedBuckets(limit: string, perSecond: number, burst: number) {
+export function openSharedTokenBuckets(limit: string, perSecond: number, burst: number) {
   const own = openTokenBuckets(perSecond, burst)
   const intervalMs = Math.round(1_000 / perSecond)
 
-  async function ask({ redis }: BucketDeps, name: string, takes: boolean): Promise<number> {
+  async function ask({ redis }: SharedBucketDeps, name: string, takes: boolean): Promise<number> {
     const ownWait = takes ? own.take(name) : own.peek(name)
     // A name may be long or personal.
     const key = tokenBucketKey(limit, createHash('sha256').update(name).digest('base64url'))
@@ -34,14 +34,14 @@ export function openSharedBuckets(limit: string, perSecond: number, burst: numbe
 
   return {
     /** Returns what `take` would return, without taking. */
-    peek: (deps: BucketDeps, name: string) => ask(deps, name, false),
+    peek: (deps: SharedBucketDeps, name: string) => ask(deps, name, false),
     /** Takes a token. Returns 0, or the whole seconds until there is one (at least 1). */
-    take: (deps: BucketDeps, name: string) => ask(deps, name, true)
+    take: (deps: SharedBucketDeps, name: string) => ask(deps, name, true)
   }
 }
 
 /** Shared rate limits by address; all addresses of an IPv6 host share a bucket. */
-export function openSharedAddressBuckets(limit: string, perSecond: number, burst: number) {
-  const { take } = openSharedBuckets(limit, perSecond, burst)
-  return { take: (deps: BucketDeps, address: string) => take(deps, limitKeyOf(address)) }
+export function openSharedAddressTokenBuckets(limit: string, perSecond: number, burst: number) {
+  const { take } = openSharedTokenBuckets(limit, perSecond, burst)
+  return { take: (deps: SharedBucketDeps, address: string) => take(deps, addressLimitKeyOf(address)) }
 }

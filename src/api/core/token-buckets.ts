@@ -1,4 +1,4 @@
-import { limitKeyOf } from '../../platform/outbound/networks.ts'
+import { addressLimitKeyOf } from '../../platform/outbound/networks.ts'
 
 interface Bucket {
   readonly tokens: number
@@ -39,7 +39,10 @@ export function openTokenBuckets(perSecond: number, burst: number, now = () => p
 export type TokenBuckets = ReturnType<typeof openTokenBuckets>
 
 /** Rate limits by address; all addresses of an IPv6 host share a bucket. */
-export function openAddressBuckets(perSecond: number, burst: number): TokenBuckets {
+export function openAddressTokenBuckets(perSecond: number, burst: number): TokenBuckets {
   const { take, peek } = openTokenBuckets(perSecond, burst)
-  return { take: address => take(limitKeyOf(address)), peek: address => peek(limitKeyOf(address)) }
+  return {
+    take: address => take(addressLimitKeyOf(address)),
+    peek: address => peek(addressLimitKeyOf(address))
+  }
 }

@@ -1,9 +1,9 @@
 import { openCache } from '../../platform/runtime/cache.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { allows } from '../auth/access.ts'
-import { type ApiRequest, type ApiRoute, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, string } from '../core/schemas.ts'
+import { hasPermission } from '../auth/access.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findViewableStations } from './viewable-stations.ts'
 
@@ -11,11 +11,11 @@ const days = 30
 const maxStations = 100
 const dayMinutes = 1_440
 
-const point = exactly({ x: { ...int64, description: 'Unix milliseconds.' }, y: { type: 'number' } })
-const alternative = exactly({ label: string, type: string, original: int64, value: string })
-const metric = exactly({
-  metrics: arrayOf(exactly({ label: string, type: string, fill: boolean, data: arrayOf(point) })),
-  alt: arrayOf(exactly({ label: string, values: arrayOf(alternative) }))
+const point = exactObject({ x: { ...int64, description: 'Unix milliseconds.' }, y: { type: 'number' } })
+const alternative = exactObject({ label: string, type: string, original: int64, value: string })
+const metric = exactObject({
+  metrics: arrayOf(exactObject({ label: string, type: string, fill: boolean, data: arrayOf(point) })),
+  alt: arrayOf(exactObject({ label: string, values: arrayOf(alternative) }))
 })
 
 /** A day of a station: listeners on average, and the most distinct ones at the same time. */
@@ -37,8 +37,8 @@ const routes = (['GET', 'PUT'] as const).map((method): ApiRoute =>
     tag: 'Dashboard',
     summary: `Listeners by day of the stations that the key may view: of ${days} days, at most ${maxStations} stations`,
 
-    response: exactly({ average: metric, unique: metric }),
-    handle: async (request, services) => json(await readCharts(request, services))
+    response: exactObject({ average: metric, unique: metric }),
+    handle: async (request, services) => jsonReply(await readCharts(request, services))
   })
 )
 
@@ -51,7 +51,11 @@ async function readCharts(request: ApiRequest, services: ApiServices): Promise<C
     .slice(0, maxStations)
     .map(({ stationId }) => stationId)
     .toSorted((one, other) => one - other)
-  const isAdministrator = allows(key, { permission: 'view administration', stationId: null, isRead: true })
+  const isAdministrator = hasPermission(key, {
+    permission: 'view administration',
+    stationId: null,
+    isRead: true
+  })
   const name = `${isAdministrator} ${ids.join()}`
   const known = cached.get(name)
   if (known) return known
@@ -122,4 +126,4 @@ function sumByDay(series: readonly { readonly values: ReadonlyMap<number, number
   return new Map([...sums].toSorted(([one], [other]) => one - other))
 }
 
-export const chartRoutes = routes
+export const dashboardChartRoutes = routes

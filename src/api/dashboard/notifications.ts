@@ -1,7 +1,7 @@
 import { notificationTypes } from '../../stores/db/notifications.ts'
-import { visibleSources } from '../auth/access.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, string } from '../core/schemas.ts'
+import { visibleNotificationSources } from '../auth/access.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, string } from '../core/schemas.ts'
 
 const maxShown = 100
 const nullableString = { type: ['string', 'null'] }
@@ -15,7 +15,7 @@ export const dashboardNotificationsRoute = apiRoute(
     tag: 'Dashboard',
     summary: `The newest ${maxShown} unread notifications that the key may see; none without the permission to see any`,
     response: arrayOf(
-      exactly({
+      exactObject({
         id: string,
         title: string,
         body: string,
@@ -25,8 +25,8 @@ export const dashboardNotificationsRoute = apiRoute(
       })
     ),
     async handle({ caller }, { reads: sql }) {
-      const sources = caller?.key ? visibleSources(caller.key) : []
-      return json(
+      const sources = caller?.key ? visibleNotificationSources(caller.key) : []
+      return jsonReply(
         await sql`
         select notification_id as id, title, body, type, null as "actionLabel", null as "actionUrl"
         from notifications

@@ -1,16 +1,16 @@
 import type { StationListing } from '../../model/station/live-view.ts'
 import { keyVary } from '../../model/station/public-headers.ts'
-import { allows } from '../auth/access.ts'
+import { hasPermission } from '../auth/access.ts'
 import {
-  listParameters,
-  listSchema,
+  listQueryParameters,
+  listResponseSchema,
   type ListQuery,
-  pageWindow,
+  toLimitAndOffset,
   parseListQuery,
   renderListReply
 } from '../core/list.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { exactly, named, nowPlayingFields, string } from '../core/schemas.ts'
+import { exactObject, namedSchema, nowPlayingFieldSchemas, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findViewableStations } from './viewable-stations.ts'
 
@@ -19,11 +19,11 @@ const sorts = ['name', 'listeners', 'now_playing'] as const
 /** Documents of one response; a client pages through more. */
 const maxStations = 500
 
-const dashboardStationSchema = named(
+const dashboardStationSchema = namedSchema(
   'DashboardStation',
   'Now playing on a station that the caller may open, and its addresses.',
-  exactly({
-    ...nowPlayingFields,
+  exactObject({
+    ...nowPlayingFieldSchemas,
     links: { type: 'object', additionalProperties: string }
   })
 )
@@ -32,13 +32,13 @@ export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/s
   id: 'listDashboardStations',
   tag: 'Dashboard',
   summary: `Now playing on the stations that the key may view, with links; at most ${maxStations} at once`,
-  query: listParameters(sorts),
+  query: listQueryParameters(sorts),
   responseRecord: 'DashboardStation',
-  response: listSchema(dashboardStationSchema),
+  response: listResponseSchema(dashboardStationSchema),
   async handle(request, services) {
     const query = parseListQuery(request, sorts)
     const found = sortStations(await findNamed(request, services, query.search), query)
-    const { limit, offset } = pageWindow(query)
+    const { limit, offset } = toLimitAndOffset(query)
     const shown = found.slice(offset, offset + Math.min(limit, maxStations))
     const documents = shown.flatMap(station => renderDocument(request, services, station) ?? [])
     const elements = documents.map((text, index) => Buffer.from(index === 0 ? text : `,${text}`))
@@ -84,7 +84,11 @@ function renderDocument(
   const { stationId, shortName } = station
   const document = live.document(stationId, 'rest')
   if (!document || !caller?.key) return null
-  const seesReports = allows(caller.key, { permission: 'view station reports', stationId, isRead: true })
+  const seesReports = hasPermission(caller.key, {
+    permission: 'view station reports',
+    stationId,
+    isRead: true
+  })
   const links = {
     public: `${config.BASE_URL}/public/${shortName}`,
     manage: `${config.BASE_URL}/#/station/${stationId}`,

@@ -1,5 +1,5 @@
 import type { LiveView, StationListing } from '../../model/station/live-view.ts'
-import { allows } from '../auth/access.ts'
+import { hasPermission } from '../auth/access.ts'
 import type { ApiRequest } from '../core/route.ts'
 
 /** The stations that the caller may view as an operator. */
@@ -9,6 +9,6 @@ export function findViewableStations({ caller }: ApiRequest, live: LiveView): re
   return live
     .all()
     .filter(({ stationId }) =>
-      allows(key, { permission: 'view station management', stationId, isRead: true })
+      hasPermission(key, { permission: 'view station management', stationId, isRead: true })
     )
 }

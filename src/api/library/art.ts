@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import type { Reply } from '../../http/route.ts'
 import { detectImageType, imageTypes } from '../../model/songs/image-type.ts'
 import { genericArtPath } from '../../model/station/now-playing.ts'
-import { projectFile } from '../../platform/process/program-files.ts'
+import { projectFileUrl } from '../../platform/process/program-files.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { readCredential, readVisibility } from '../auth/public-request.ts'
+import { toRequestCredential, openVisibilityFilter } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readCustomAsset } from './custom-asset-rows.ts'
 
-const genericCover = readFileSync(projectFile('assets/generic_song.jpg'))
+const genericCover = readFileSync(projectFileUrl('assets/generic_song.jpg'))
 
 /**
  * Responds with a picture that somebody has uploaded, with the type that its bytes have, whatever was stored with it. A
@@ -30,9 +30,12 @@ export function pictureReply(bytes: Uint8Array, cacheControl: string): Reply | n
 const publicFor = (seconds: number) => `public, max-age=${seconds}`
 
 /** The OpenAPI description of routes that return a picture. */
-export const pictureOperation = { response: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
+export const pictureResponseDescription = {
+  response: { type: 'string', format: 'binary' },
+  contentTypes: imageTypes
+}
 
-export interface Picture {
+export interface StoredPicture {
   readonly bytes: Uint8Array
   /** The URL contains the version of this picture, so the response can be cached for a year. */
   readonly isVersioned: boolean
@@ -42,16 +45,16 @@ export interface Picture {
  * Responds with a picture of the station in the path. Redirects to the built-in picture, never 404, if `find`
  * returns null or the caller has no access to the station; then `find` is not called.
  */
-export async function servePicture(
+export async function serveStationPicture(
   request: ApiRequest,
   { publicReads: sql, live, config, keys, listenTokens }: ApiServices,
-  find: (sql: Sql, stationId: number) => Promise<Picture | null>
+  find: (sql: Sql, stationId: number) => Promise<StoredPicture | null>
 ): Promise<Reply> {
   const station = live.find(request.params['station_id'] ?? '')
   const isPublic = station?.isPublic ?? false
   const isVisible = isPublic
     ? () => true
-    : await readVisibility(readCredential(request), { keys, listenTokens })
+    : await openVisibilityFilter(toRequestCredential(request), { keys, listenTokens })
   const found = station && isVisible(station) ? await find(sql, station.stationId) : null
   const cacheControl = isPublic ? publicFor(found?.isVersioned ? 31_536_000 : 300) : 'private, no-store'
   const picture = found && pictureReply(found.bytes, cacheControl)
@@ -65,7 +68,7 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
   id: 'getGenericArt',
   tag: 'Now playing',
   summary: 'The picture for songs without a cover',
-  ...pictureOperation,
+  ...pictureResponseDescription,
   redirectsTo: 'To the picture of the settings, if they name one and none was uploaded.',
   async handle(_, { publicReads: sql, settings }) {
     const { default_album_art_url: url, assets } = await settings.read()
@@ -89,14 +92,14 @@ const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
   tag: 'Now playing',
   summary: 'The cover of a song',
   redirectsTo: 'To the built-in picture if there is no cover.',
-  ...pictureOperation,
+  ...pictureResponseDescription,
   handle: (request, services) =>
-    servePicture(request, services, async (sql, stationId) => {
+    serveStationPicture(request, services, async (sql, stationId) => {
       const art = request.params['art'] ?? ''
       const [, id = '-1', uniqueId = '', version] =
         /^(?:(0|[1-9]\d{0,14})|([0-9a-f]{24}))(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
       if (id === '-1' && uniqueId === '') return null
-      const [found] = await sql<Omit<Picture, 'isVersioned'>[]>`
+      const [found] = await sql<Omit<StoredPicture, 'isVersioned'>[]>`
         select a.bytes
         from (
           select artwork_hash from media

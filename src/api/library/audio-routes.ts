@@ -1,14 +1,14 @@
 import {
-  type AudioSlot,
+  type StationAudioSlot,
   openStationFolder,
-  removeAudio,
-  storeAudio
+  removeStationAudio,
+  storeStationAudio
 } from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { type AuditEntry, recordAudit } from '../core/audit.ts'
-import { actionReply, type ApiRequest, type ApiRoute, apiRoute, getStation } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { actionReply, type ApiRequest, type ApiRoute, apiRoute, getRequestStation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { sendStoredFile } from './file-content.ts'
 import { withReceivedFile } from './uploads/received-file.ts'
@@ -28,7 +28,7 @@ interface AudioRoutesOptions {
   readonly remove: RouteText
   /** Reads the name of the stored file; empty if there is none. Throws 404 for an unknown record. */
   readonly readName: (request: ApiRequest, services: ApiServices) => Promise<string>
-  readonly findSlot: (request: ApiRequest) => AudioSlot
+  readonly findSlot: (request: ApiRequest) => StationAudioSlot
   /** The record whose file it is, and the name of its field in the audit log. */
   readonly audit: (
     request: ApiRequest,
@@ -39,7 +39,7 @@ interface AudioRoutesOptions {
 }
 
 /** The routes that download, set and remove an audio file of a station that is not a song of its library. */
-export const audioRoutes = ({
+export const stationAudioRoutes = ({
   path,
   tag,
   maxMebibytes,
@@ -52,7 +52,7 @@ export const audioRoutes = ({
   audit,
   missing
 }: AudioRoutesOptions) => {
-  const slotOf = (request: ApiRequest): AudioSlot => {
+  const slotOf = (request: ApiRequest): StationAudioSlot => {
     const slot = findSlot(request)
     return {
       ...slot,
@@ -76,14 +76,19 @@ export const audioRoutes = ({
       async handle(request, services) {
         const name = await readName(request, services)
         if (name === '') throw new ApiError('not-found', missing)
-        return sendStoredFile(request, () => openStationFolder(services, getStation(request).id), name, name)
+        return sendStoredFile(
+          request,
+          () => openStationFolder(services, getRequestStation(request).id),
+          name,
+          name
+        )
       }
     }),
     apiRoute('POST', path, write, {
       id: set.id,
       summary: `${set.summary} (a form with \`file\`, or the bytes; at most ${maxMebibytes} MiB)`,
       tag,
-      response: ref('ActionResult'),
+      response: schemaRef('ActionResult'),
       errors: [413, 507],
       isStreamed: true,
       headers: ['content-type'],
@@ -91,7 +96,7 @@ export const audioRoutes = ({
         // Before the file is received: the record may not exist.
         await readName(request, services)
         await withReceivedFile(request, services, maxMebibytes * 2 ** 20, file =>
-          storeAudio(services, getStation(request).id, slotOf(request), file)
+          storeStationAudio(services, getRequestStation(request).id, slotOf(request), file)
         )
         return actionReply('Record updated successfully.')
       }
@@ -99,9 +104,9 @@ export const audioRoutes = ({
     apiRoute('DELETE', path, write, {
       ...remove,
       tag,
-      response: ref('ActionResult'),
+      response: schemaRef('ActionResult'),
       async handle(request, services) {
-        await removeAudio(services, getStation(request).id, slotOf(request))
+        await removeStationAudio(services, getRequestStation(request).id, slotOf(request))
         return actionReply('Record deleted successfully.')
       }
     })

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 
-import { custom, problemText, text } from '../../model/fields/field.ts'
+import { validatedField, formatCheckMessage, textField } from '../../model/fields/field.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { unstorable } from '../../platform/text/foreign-text.ts'
+import { unstorablePattern } from '../../platform/text/foreign-text.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type ResourceHooks } from '../core/resource.ts'
+import { defineResource, type ResourceHooks } from '../core/resource.ts'
 
 /** Metadata that operators define for the songs of all stations. */
-export const customFields = resource({
+export const customFieldsResource = defineResource({
   name: 'CustomField',
   title: 'custom field',
   tag: 'Custom fields',
@@ -16,8 +16,8 @@ export const customFields = resource({
   paths: { list: '/api/admin/custom_fields', one: '/api/admin/custom_field/:id' },
   access: { read: 'view administration', write: 'administer custom fields' },
   fields: {
-    name: text({ min: 1, max: 255, isTrimmed: true, about: 'Shown to operators.', example: 'Mood' }),
-    short_name: text({
+    name: textField({ min: 1, max: 255, isTrimmed: true, about: 'Shown to operators.', example: 'Mood' }),
+    short_name: textField({
       max: 100,
       fallback: '',
       pattern: /^[A-Za-z0-9_.-]+$/,
@@ -25,7 +25,7 @@ export const customFields = resource({
       about: 'The name in the API, unique regardless of case; derived from name if empty.',
       example: 'mood'
     }),
-    auto_assign: text({
+    auto_assign: textField({
       max: 100,
       fallback: '',
       isTrimmed: true,
@@ -42,7 +42,7 @@ export const customFields = resource({
   publishes: 'all stations'
 })
 
-const hooks: ResourceHooks<typeof customFields.fields> = {
+const hooks: ResourceHooks<typeof customFieldsResource.fields> = {
   async beforeWrite({ tx, before, values }) {
     if (values === null) return []
     if (values.short_name in Object.prototype)
@@ -80,7 +80,7 @@ async function findFreeName(tx: Tx, name: string, ownId: number): Promise<string
   return `${name}_${number}`
 }
 
-export const customFieldRoutes = resourceRoutes(customFields, hooks)
+export const customFieldRoutes = resourceRoutes(customFieldsResource, hooks)
 
 /** Values of custom fields by short name; `""` if a song has no value. */
 type CustomFieldValues = Readonly<Record<string, string>>
@@ -93,10 +93,10 @@ const input = v.pipe(
   v.unknown(),
   v.check(
     value => typeof value === 'object' && value !== null && !Array.isArray(value),
-    problemText('invalid_type', 'must be an object.')
+    formatCheckMessage('invalid_type', 'must be an object.')
   ),
   v.transform(value => Object.entries(Object(value))),
-  v.maxLength(maxValues, problemText('too_long', `must have at most ${maxValues} members.`)),
+  v.maxLength(maxValues, formatCheckMessage('too_long', `must have at most ${maxValues} members.`)),
   v.rawTransform<[string, unknown][], CustomFieldValues>(({ dataset, addIssue, NEVER }) => {
     const values = dataset.value.map(([name, value]): [string, string] => {
       const message = findProblem(value)
@@ -111,15 +111,15 @@ const input = v.pipe(
 
 function findProblem(value: unknown): string | null {
   if (value === null) return null
-  if (typeof value !== 'string') return problemText('invalid_type', 'must be text.')
+  if (typeof value !== 'string') return formatCheckMessage('invalid_type', 'must be text.')
   if (value.length > maxValueLength)
-    return problemText('too_long', `must have at most ${maxValueLength} characters.`)
-  if (unstorable.test(value))
-    return problemText('invalid_format', 'contains characters that are not allowed.')
+    return formatCheckMessage('too_long', `must have at most ${maxValueLength} characters.`)
+  if (unstorablePattern.test(value))
+    return formatCheckMessage('invalid_format', 'contains characters that are not allowed.')
   return null
 }
 
-export const customFieldsField = custom<CustomFieldValues>(input, {
+export const customFieldValuesField = validatedField<CustomFieldValues>(input, {
   fallback: {},
   schema: { type: 'object', additionalProperties: { type: 'string', maxLength: maxValueLength } },
   about: 'Values by short name. Absent values are kept; "" and null clear a value.',
@@ -127,7 +127,7 @@ export const customFieldsField = custom<CustomFieldValues>(input, {
 })
 
 /** Returns a problem for each name that no custom field has. */
-export async function findUnknownFields(tx: Tx, values: CustomFieldValues): Promise<FieldError[]> {
+export async function findUnknownCustomFields(tx: Tx, values: CustomFieldValues): Promise<FieldError[]> {
   const names = Object.keys(values)
   if (names.length === 0) return []
   const rows = await tx<{ name: string }[]>`select short_name as name from custom_fields`

@@ -1,17 +1,17 @@
 import { extname } from 'node:path'
 
 import type { Reply } from '../../http/route.ts'
-import { findFile, type FileStore } from '../../library/storage/file-store.ts'
-import { storedPath } from '../../library/storage/media-folder.ts'
-import { type MediaStore, openMediaStore, toCallerError } from '../../library/uploads/media-store.ts'
+import { findStoredFile, type FileStore } from '../../library/storage/file-store.ts'
+import { toStoredPath } from '../../library/storage/media-folder.ts'
+import { type MediaStore, openMediaStore, toFileApiError } from '../../library/uploads/media-store.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
-import { formatDisposition } from '../core/csv.ts'
-import { type ApiRequest, apiRoute, getStation } from '../core/route.ts'
+import { formatContentDisposition } from '../core/csv.ts'
+import { type ApiRequest, apiRoute, getRequestStation } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { hasMediaName, type MediaName, parseMediaName } from './media-name.ts'
-import { nameOf } from './media-paths.ts'
+import { hasMediaIdentifierFragment, type MediaIdentifier, parseMediaIdentifier } from './media-identifier.ts'
+import { lastPathPart } from './media-paths.ts'
 
 const audioTypes: Readonly<Record<string, string>> = {
   '.mp3': 'audio/mpeg',
@@ -27,13 +27,13 @@ const audioTypes: Readonly<Record<string, string>> = {
 const otherType = 'application/octet-stream'
 
 /** The content type of an audio file, by its extension. */
-export const audioTypeOf = (path: string): string => audioTypes[extname(path).toLowerCase()] ?? otherType
+export const audioContentType = (path: string): string => audioTypes[extname(path).toLowerCase()] ?? otherType
 
 const pieceBytes = 256 * 1024
 const errors = [404, 416, 501]
 
 /** The OpenAPI description of routes that send audio with `sendMediaFile`. */
-export const audioResponse = {
+export const audioResponseDescription = {
   response: { type: 'string', format: 'binary' },
   contentTypes: [...new Set(Object.values(audioTypes)), otherType],
   errors,
@@ -58,7 +58,7 @@ export const sendStoredFile = (
 ): Promise<Reply> =>
   sendFrom(request, open, path, {
     'Content-Type': otherType,
-    'Content-Disposition': formatDisposition(name)
+    'Content-Disposition': formatContentDisposition(name)
   })
 
 async function sendFrom(
@@ -69,17 +69,17 @@ async function sendFrom(
 ): Promise<Reply> {
   try {
     const { files, folder } = await open()
-    const inner = storedPath(path, folder)
-    const file = inner === null ? null : await findFile(files, inner)
+    const inner = toStoredPath(path, folder)
+    const file = inner === null ? null : await findStoredFile(files, inner)
     if (file === null) throw new ApiError('not-found', 'The file is not in the media storage.')
     return rangeReply(request.headers['range'] ?? '', file.sizeBytes, files, file.path, {
-      'Content-Type': audioTypeOf(file.path),
+      'Content-Type': audioContentType(file.path),
       'Accept-Ranges': 'bytes',
       'Cache-Control': 'private, no-store',
       ...headers
     })
   } catch (error) {
-    throw toCallerError(error, 'file')
+    throw toFileApiError(error, 'file')
   }
 }
 
@@ -114,10 +114,14 @@ function parseRange(range: string, size: number): { readonly start: number; read
   return { start, end }
 }
 
-async function getPath({ reads: sql }: ApiServices, stationId: number, name: MediaName): Promise<string> {
+async function getPath(
+  { reads: sql }: ApiServices,
+  stationId: number,
+  name: MediaIdentifier
+): Promise<string> {
   const [media] = await sql<{ path: string }[]>`
     select path from media m
-    where station_id = ${stationId} and remote_playlist_id is null and ${hasMediaName(sql, name)}
+    where station_id = ${stationId} and remote_playlist_id is null and ${hasMediaIdentifierFragment(sql, name)}
     order by id limit 1`
   if (!media) throw new ApiError('not-found')
   return media.path
@@ -127,10 +131,14 @@ const play = apiRoute('GET', '/api/station/:station_id/file/:id/play', 'view sta
   id: 'playFile',
   tag: 'Files',
   summary: 'The audio of a song by its id, unique id or song id, for editors; ranges are possible',
-  ...audioResponse,
+  ...audioResponseDescription,
   async handle(request, services) {
-    const path = await getPath(services, getStation(request).id, parseMediaName(request.params['id']))
-    return sendMediaFile(request, services, getStation(request).id, path)
+    const path = await getPath(
+      services,
+      getRequestStation(request).id,
+      parseMediaIdentifier(request.params['id'])
+    )
+    return sendMediaFile(request, services, getRequestStation(request).id, path)
   }
 })
 
@@ -148,12 +156,12 @@ const download = apiRoute('GET', '/api/station/:station_id/files/download', 'vie
     // Only what is in the library: the storage may have other files.
     const songs = path.includes('\0')
       ? null
-      : await findStoredSongs(services.reads, getStation(request).id, [path])
+      : await findStoredSongs(services.reads, getRequestStation(request).id, [path])
     const song = songs?.get(path)
     if (!song) throw new ApiError('not-found')
-    return sendMediaFile(request, services, getStation(request).id, song.path, {
+    return sendMediaFile(request, services, getRequestStation(request).id, song.path, {
       'Content-Type': otherType,
-      'Content-Disposition': formatDisposition(nameOf(song.path))
+      'Content-Disposition': formatContentDisposition(lastPathPart(song.path))
     })
   }
 })

@@ -2,16 +2,16 @@ import { refuseField } from '../../platform/runtime/errors.ts'
 import { readFolderPlaylists } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredFolder } from '../../stores/db/library/stored-names.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { containsText } from '../core/list.ts'
+import { containsTextFragment } from '../core/list.ts'
 import { parseQueryInteger } from '../core/parse.ts'
-import { recordSchema } from '../core/resource-routes.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
-import { fileReads, files } from './files.ts'
-import { folderPrefix, nameOf } from './media-paths.ts'
+import { resourceRecordSchema } from '../core/resource-routes.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
+import { fileReads, filesResource } from './files.ts'
+import { folderPrefix, lastPathPart } from './media-paths.ts'
 
 /** The most entries of a page. */
-export const maxRows = 1_000
+export const maxFolderRows = 1_000
 const maxFolders = 10_000
 const defaultRows = 25
 
@@ -38,20 +38,20 @@ const filterConditions = {
 type Filter = keyof typeof filterConditions
 const isFilter = (text: string): text is Filter => Object.hasOwn(filterConditions, text)
 
-const fileRowSchema = named(
+const fileRowSchema = namedSchema(
   'FileRow',
   'A song or a folder in a folder of the library.',
-  exactly({
+  exactObject({
     path: string,
     path_short: { ...string, description: 'The name without its folder.' },
     text: string,
     type: { ...string, enum: ['media', 'directory'] },
     timestamp: unixSeconds,
     size: int64,
-    media: { oneOf: [recordSchema(files), { type: 'null' }] },
+    media: { oneOf: [resourceRecordSchema(filesResource), { type: 'null' }] },
     dir: {
       oneOf: [
-        exactly({
+        exactObject({
           playlists: {
             ...arrayOf(int64),
             description: 'Those to which the folder, or one above it, is assigned.'
@@ -60,7 +60,7 @@ const fileRowSchema = named(
         { type: 'null' }
       ]
     },
-    links: exactly({ download: string, play: string })
+    links: exactObject({ download: string, play: string })
   })
 )
 
@@ -84,7 +84,12 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
     currentDirectory: { ...string, description: 'The folder; empty: the top.' },
     searchPhrase: string,
     current: { type: 'integer', minimum: 1, description: 'The page.' },
-    rowCount: { type: 'integer', minimum: 1, maximum: maxRows, description: `Default: ${defaultRows}.` },
+    rowCount: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxFolderRows,
+      description: `Default: ${defaultRows}.`
+    },
     sort: { ...string, enum: Object.keys(sortColumns) },
     sortOrder: { ...string, enum: ['ASC', 'DESC'] },
     filter: { ...string, enum: Object.keys(filterConditions) },
@@ -96,23 +101,27 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
     }
   },
   responseRecord: 'FileRow',
-  response: exactly({
+  response: exactObject({
     page: int64,
     per_page: int64,
     total: int64,
     total_pages: int64,
-    links: exactly({ first: string, previous: string, next: string, last: string }),
+    links: exactObject({ first: string, previous: string, next: string, last: string }),
     rows: arrayOf(fileRowSchema)
   }),
   async handle(request, services) {
     const { reads: sql } = services
-    const station = getStation(request)
+    const station = getRequestStation(request)
     const { query } = request
     const text = (name: string) => query.get(name) ?? ''
     if (/[\0]/.test(text('currentDirectory') + text('searchPhrase')))
       refuseField('currentDirectory', 'invalid_format', 'contains characters that are not allowed.')
     const page = parseQueryInteger(query, 'current', { least: 1, most: 1_000_000, fallback: 1 })
-    const size = parseQueryInteger(query, 'rowCount', { least: 1, most: maxRows, fallback: defaultRows })
+    const size = parseQueryInteger(query, 'rowCount', {
+      least: 1,
+      most: maxFolderRows,
+      fallback: defaultRows
+    })
     const sort = text('sort') || 'path'
     if (!isSort(sort))
       refuseField('sort', 'unknown', `must be one of ${Object.keys(sortColumns).join(', ')}.`)
@@ -130,7 +139,7 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
       isFlat: text('searchPhrase') !== '' || filter !== null || playlistId !== null || text('flat') === 'true'
     }
     const isDescending = text('sortOrder').toUpperCase() === 'DESC'
-    const folders = place.isFlat ? [] : await findFolders(sql, place)
+    const folders = place.isFlat ? [] : await findSubfolders(sql, place)
     const condition = mediaCondition(sql, place)
     const from = (page - 1) * size
     const shownFolders = folders.slice(from, from + size)
@@ -154,7 +163,7 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
       linked.set('current', String(number))
       return `${services.config.BASE_URL}${request.path}?${linked.toString()}`
     }
-    return json({
+    return jsonReply({
       page,
       per_page: size,
       total,
@@ -197,7 +206,7 @@ function mediaCondition(sql: Sql, place: Place): Fragment {
   const extra = filter === null ? sql`` : sql`and ${filterConditions[filter](sql)}`
   if (!isFlat) return sql`${own} and (media_folder(m.path) collate "C") = ${prefix}`
   const below = prefix === '' ? sql`` : sql`and starts_with(m.path, ${prefix})`
-  const contains = containsText(sql, search)
+  const contains = containsTextFragment(sql, search)
   const found =
     search === ''
       ? sql``
@@ -214,7 +223,7 @@ function mediaCondition(sql: Sql, place: Place): Fragment {
  * The names of the folders in a folder. Each step reads one entry of an index, so it takes as long as there are
  * folders, not files. The first part of an absolute path or a URL is a folder at the top.
  */
-export async function findFolders(
+export async function findSubfolders(
   sql: Sql,
   { stationId, prefix }: Pick<Place, 'stationId' | 'prefix'>
 ): Promise<string[]> {
@@ -248,8 +257,8 @@ async function renderFolders(sql: Sql, stationId: number, paths: readonly string
 
 const renderFolder = (path: string, playlists: readonly number[]) => ({
   path,
-  path_short: nameOf(path),
-  text: nameOf(path),
+  path_short: lastPathPart(path),
+  text: lastPathPart(path),
   type: 'directory',
   timestamp: 0,
   size: 0,
@@ -262,7 +271,7 @@ function renderMedia(record: Readonly<Record<string, unknown>>, base: string) {
   const path = String(record['path'])
   return {
     path,
-    path_short: nameOf(path),
+    path_short: lastPathPart(path),
     text: record['text'],
     type: 'media',
     timestamp: record['mtime'],
@@ -288,15 +297,15 @@ const directories = apiRoute('GET', '/api/station/:station_id/files/directories'
   tag: 'Files',
   summary: 'The folders in a folder',
   query: { currentDirectory: { ...string, description: 'The folder; empty: the top.' } },
-  response: exactly({ rows: arrayOf(exactly({ name: string, path: string })) }),
+  response: exactObject({ rows: arrayOf(exactObject({ name: string, path: string })) }),
   async handle(request, { reads: sql }) {
     const folder = request.query.get('currentDirectory') ?? ''
     if (folder.includes('\0'))
       refuseField('currentDirectory', 'invalid_format', 'contains characters that are not allowed.')
-    const stationId = getStation(request).id
+    const stationId = getRequestStation(request).id
     const prefix = await storedPrefix(sql, stationId, folder)
-    const names = await findFolders(sql, { stationId, prefix })
-    return json({ rows: names.map(name => ({ name, path: prefix + name })) })
+    const names = await findSubfolders(sql, { stationId, prefix })
+    return jsonReply({ rows: names.map(name => ({ name, path: prefix + name })) })
   }
 })
 

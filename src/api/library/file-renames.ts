@@ -2,48 +2,48 @@ import * as v from 'valibot'
 
 import { changeStation } from '../../engine/change-station.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
-import { storedPath } from '../../library/storage/media-folder.ts'
-import { toCallerError } from '../../library/uploads/media-store.ts'
-import { ApiError, codeOf, refuseField } from '../../platform/runtime/errors.ts'
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
-import { toStoredTarget } from '../../stores/db/library/stored-names.ts'
+import { toStoredPath } from '../../library/storage/media-folder.ts'
+import { toFileApiError } from '../../library/uploads/media-store.ts'
+import { ApiError, errorCodeOf, refuseField } from '../../platform/runtime/errors.ts'
+import { syncFolderSongs } from '../../stores/db/library/playlist-folders.ts'
+import { findStoredTarget } from '../../stores/db/library/stored-names.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionFields, apiRoute, json } from '../core/route.ts'
-import { actionProperties, actionSchema, string } from '../core/schemas.ts'
+import { actionResultFields, apiRoute, jsonReply } from '../core/route.ts'
+import { actionResultProperties, actionResultSchema, string } from '../core/schemas.ts'
 import {
   type FileAction,
   selectSongs,
-  nextSchema,
-  openAction,
-  parsePart,
-  type Part,
-  partFields,
-  partSchemas,
-  pathText,
-  type Song,
-  toStoredNames,
-  workThrough
+  nextPartSchema,
+  openFileAction,
+  parseActionPart,
+  type ActionPart,
+  actionPartFields,
+  actionPartSchemas,
+  pathTextValidator,
+  type SelectedSong,
+  findStoredNames,
+  forEachSongGroup
 } from './file-selection.ts'
-import { copyFolders, unassignEmptyFolders } from './folder-playlists.ts'
-import { forgetEmptyFolders, forgetMovedFolder, isFolder, makeFolder } from './media-folders.ts'
+import { copyFolderAssignments, unassignEmptyFolders } from './folder-playlists.ts'
+import { removeEmptyFolders, removeMovedFolder, isMediaFolder, makeMediaFolder } from './media-folders.ts'
 import { folderPrefix } from './media-paths.ts'
-import { moveWithFile } from './song-files.ts'
-import { parseTarget } from './uploads/upload-target.ts'
+import { moveSongWithFile } from './song-files.ts'
+import { parseUploadTarget } from './uploads/upload-target.ts'
 
-const renameBody = v.object({ file: pathText, newPath: pathText, ...partFields })
+const renameBody = v.object({ file: pathTextValidator, newPath: pathTextValidator, ...actionPartFields })
 
 /** Moves a song and its file. Throws 409 if another song has the path. */
-export async function moveSong(
+export async function moveLibrarySong(
   { request, services, stationId, media }: FileAction,
-  song: Song,
+  song: SelectedSong,
   target: string
 ) {
   const { id, path } = song
-  const inner = storedPath(path, media.folder)
+  const inner = toStoredPath(path, media.folder)
   if (inner === null) throw new ApiError('conflict', 'The file is not in the media storage.')
   if (inner === target) return
-  await moveWithFile({ services, stationId, media, song }, target, async () => {
+  await moveSongWithFile({ services, stationId, media, song }, target, async () => {
     const move = changeStation(services, stationId, async change => {
       const { tx } = change
       const { count } = await tx`
@@ -55,11 +55,11 @@ export async function moveSong(
         name: target,
         changes: { path: { from: path, to: target } }
       })
-      const { added, removed } = await applyFolders(tx, { stationId, mediaIds: [id] })
+      const { added, removed } = await syncFolderSongs(tx, { stationId, mediaIds: [id] })
       if (added + removed > 0) await refillQueue(change)
     })
     await move.catch((error: unknown) => {
-      if (codeOf(error) !== '23505') throw error
+      if (errorCodeOf(error) !== '23505') throw error
       throw new ApiError('conflict', `Another song has the path ${target}.`)
     })
   })
@@ -73,7 +73,7 @@ async function moveFolder(
   action: FileAction,
   folder: string,
   target: string,
-  part: Part | null
+  part: ActionPart | null
 ): Promise<string | null> {
   const { services, stationId, request } = action
   const prefix = folderPrefix(folder)
@@ -86,32 +86,32 @@ async function moveFolder(
     refuseField('newPath', 'invalid_format', 'must not be in the folder that is moved.')
   // The first part has made it.
   const isContinued = part !== null && part.after !== ''
-  if (!isContinued && (await isFolder(action, target)))
+  if (!isContinued && (await isMediaFolder(action, target)))
     throw ApiError.ofFields(
       [{ field: 'newPath', code: 'duplicate', message: `There is a folder ${target} already.` }],
       'conflict'
     )
-  await copyFolders(action, folder, target)
+  await copyFolderAssignments(action, folder, target)
   let moved = 0
   // A whole move goes on after the client has disconnected.
   const isOpen = () => part === null || request.isOpen()
   let next: string | null
   try {
-    next = await workThrough(selected, { part, isOpen }, async group => {
+    next = await forEachSongGroup(selected, { part, isOpen }, async group => {
       for (const song of group)
         try {
-          await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
+          await moveLibrarySong(action, song, `${target}/${song.path.slice(prefix.length)}`)
           moved += 1
         } catch (error) {
-          throw moved === 0 ? error : withCount(toCallerError(error), moved)
+          throw moved === 0 ? error : withCount(toFileApiError(error), moved)
         }
     })
   } finally {
-    if (moved === 0 && selected.songs.length > 0) await forgetEmptyFolders(action, [target])
+    if (moved === 0 && selected.songs.length > 0) await removeEmptyFolders(action, [target])
   }
   if (next !== null || !isOpen()) return next
-  await makeFolder(action, target)
-  await forgetMovedFolder(action, folder)
+  await makeMediaFolder(action, target)
+  await removeMovedFolder(action, folder)
   await unassignEmptyFolders(action, [folder])
   return null
 }
@@ -125,33 +125,41 @@ function withCount(error: unknown, moved: number): unknown {
 }
 
 /** The route that renames or moves a song or a folder. */
-export const renameFile = apiRoute('PUT', '/api/station/:station_id/files/rename', 'manage station media', {
-  id: 'renameFile',
-  tag: 'Files',
-  summary: 'Rename or move a song or a folder with its songs',
-  body: {
-    type: 'object',
-    properties: { file: string, newPath: string, ...partSchemas },
-    required: ['file', 'newPath']
-  },
-  response: { ...actionSchema({}), properties: { ...actionProperties, next: nextSchema } },
-  errors: [404, 507],
-  async handle(request, services) {
-    const body = parseBody(renameBody, request.body)
-    const part = parsePart(body)
-    const newPath = parseTarget(body.newPath, 'newPath')
-    const action = await openAction(request, services)
-    const names = await toStoredNames(action, { files: [body.file], dirs: [body.file.replace(/\/+$/, '')] })
-    const target = await toStoredTarget(services.sql, action.stationId, newPath)
-    try {
-      const [song] = (await selectSongs(action, { files: names.files })).songs
-      let next: string | null = null
-      if (song) await moveSong(action, song, target)
-      else next = await moveFolder(action, names.dirs[0] ?? body.file, target, part)
-      const message = next === null ? 'Record updated successfully.' : 'A part of the songs was moved.'
-      return json({ ...actionFields(message), ...(part === null ? {} : { next }) })
-    } catch (error) {
-      throw toCallerError(error)
+export const renameFileRoute = apiRoute(
+  'PUT',
+  '/api/station/:station_id/files/rename',
+  'manage station media',
+  {
+    id: 'renameFile',
+    tag: 'Files',
+    summary: 'Rename or move a song or a folder with its songs',
+    body: {
+      type: 'object',
+      properties: { file: string, newPath: string, ...actionPartSchemas },
+      required: ['file', 'newPath']
+    },
+    response: { ...actionResultSchema({}), properties: { ...actionResultProperties, next: nextPartSchema } },
+    errors: [404, 507],
+    async handle(request, services) {
+      const body = parseBody(renameBody, request.body)
+      const part = parseActionPart(body)
+      const newPath = parseUploadTarget(body.newPath, 'newPath')
+      const action = await openFileAction(request, services)
+      const names = await findStoredNames(action, {
+        files: [body.file],
+        dirs: [body.file.replace(/\/+$/, '')]
+      })
+      const target = await findStoredTarget(services.sql, action.stationId, newPath)
+      try {
+        const [song] = (await selectSongs(action, { files: names.files })).songs
+        let next: string | null = null
+        if (song) await moveLibrarySong(action, song, target)
+        else next = await moveFolder(action, names.dirs[0] ?? body.file, target, part)
+        const message = next === null ? 'Record updated successfully.' : 'A part of the songs was moved.'
+        return jsonReply({ ...actionResultFields(message), ...(part === null ? {} : { next }) })
+      } catch (error) {
+        throw toFileApiError(error)
+      }
     }
   }
-})
+)

@@ -1,15 +1,21 @@
-import { storedPath } from '../../library/storage/media-folder.ts'
-import { toCallerError } from '../../library/uploads/media-store.ts'
+import { toStoredPath } from '../../library/storage/media-folder.ts'
+import { toFileApiError } from '../../library/uploads/media-store.ts'
 import { parseLibraryPath } from '../../model/songs/library-path.ts'
 import { isWebUrl } from '../../platform/outbound/networks.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
-import { operationRoutes } from '../core/resource-routes.ts'
-import { type ApiRequest, type ApiRoute, getStation } from '../core/route.ts'
+import { resourceOperationRoutes } from '../core/resource-routes.ts'
+import { type ApiRequest, type ApiRoute, getRequestStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { fileOperations, files } from './files.ts'
-import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
+import { fileOperations, filesResource } from './files.ts'
+import {
+  deleteSongWithFile,
+  findMediaStore,
+  findSongFile,
+  moveSongWithFile,
+  type SongInStore
+} from './song-files.ts'
 import { withFileUpload } from './uploads/file-upload.ts'
-import { parseTarget } from './uploads/upload-target.ts'
+import { parseUploadTarget } from './uploads/upload-target.ts'
 
 /** A file that would be thrown away is refused. */
 function assertNoFile({ body }: ApiRequest): void {
@@ -20,7 +26,7 @@ function assertNoFile({ body }: ApiRequest): void {
 async function findSong(request: ApiRequest, { sql }: ApiServices, id: number) {
   const [song] = await sql<{ id: number; path: string }[]>`
     select id, path from media where id = ${id}
-      and station_id = ${getStation(request).id} and remote_playlist_id is null`
+      and station_id = ${getRequestStation(request).id} and remote_playlist_id is null`
   return song
 }
 
@@ -33,7 +39,7 @@ async function openStored(
   song: Song
 ): Promise<SongInStore | null> {
   if (isWebUrl(song.path)) return null
-  const stationId = getStation(request).id
+  const stationId = getRequestStation(request).id
   const media = await findMediaStore(services, stationId)
   return media && { services, stationId, media, song }
 }
@@ -44,10 +50,10 @@ async function deleteSong(request: ApiRequest, services: ApiServices, id: number
   const deleteOnlyRow = async () => fileOperations.remove(request, services, id)
   try {
     const stored = song ? await openStored(request, services, song) : null
-    if (stored) await deleteWithFile(stored, deleteOnlyRow)
+    if (stored) await deleteSongWithFile(stored, deleteOnlyRow)
     else await deleteOnlyRow()
   } catch (error) {
-    throw toCallerError(error)
+    throw toFileApiError(error)
   }
 }
 
@@ -66,16 +72,16 @@ async function editSong(request: ApiRequest, services: ApiServices, id: number):
     const parsed = parseLibraryPath(given, folder)
     // The same is found again, together with the problems of other fields.
     if ('problem' in parsed) return await edit()
-    const target = storedPath(parsed.path, folder)
+    const target = toStoredPath(parsed.path, folder)
     if (target === null)
       refuseField('path', 'invalid_format', 'must remain below the media folder, where the file is.')
-    await moveWithFile(stored, parseTarget(target), edit)
+    await moveSongWithFile(stored, parseUploadTarget(target), edit)
   } catch (error) {
-    throw toCallerError(error)
+    throw toFileApiError(error)
   }
 }
 
-const [list, create, read, update, remove] = operationRoutes(files, {
+const [list, create, read, update, remove] = resourceOperationRoutes(filesResource, {
   ...fileOperations,
   update: editSong,
   remove: deleteSong

@@ -4,37 +4,37 @@ import { type MediaStore, openUsableMediaStore } from '../../library/uploads/med
 import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { findStoredFolder, findStoredSongs } from '../../stores/db/library/stored-names.ts'
-import { type ApiRequest, getStation } from '../core/route.ts'
+import { type ApiRequest, getRequestStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { folderPrefix } from './media-paths.ts'
 
 /** The most songs that one action may change. */
-export const maxFiles = 2_000
+export const maxFilesPerAction = 2_000
 /** After this time a part of an action ends: less than a request may take, also if the storage is slow. */
 const partMs = 10_000
 
 /** A path or a name in a body. */
-export const pathText = v.pipe(
+export const pathTextValidator = v.pipe(
   v.string('must be text.'),
   v.check(value => !value.includes('\0'), 'is not valid.')
 )
-const limitText = `must be a whole number from 1 to ${maxFiles}.`
+const limitText = `must be a whole number from 1 to ${maxFilesPerAction}.`
 
 /** The fields of an action on folders that is done in parts. */
-export const partFields = {
-  after: v.nullish(pathText),
+export const actionPartFields = {
+  after: v.nullish(pathTextValidator),
   limit: v.nullish(
     v.pipe(
       v.number(limitText),
       v.integer(limitText),
       v.minValue(1, limitText),
-      v.maxValue(maxFiles, limitText)
+      v.maxValue(maxFilesPerAction, limitText)
     )
   )
 }
 
 /** The schemas of these fields, and of what a response has for them. */
-export const partSchemas: Readonly<Record<'after' | 'limit', JsonSchema>> = {
+export const actionPartSchemas: Readonly<Record<'after' | 'limit', JsonSchema>> = {
   after: {
     type: 'string',
     description: `Does a part of the action: songs of the folders whose path follows this one, "" at first, for some ${partMs / 1000} seconds at most. Send the next request with \`next\` of the response.`
@@ -42,12 +42,12 @@ export const partSchemas: Readonly<Record<'after' | 'limit', JsonSchema>> = {
   limit: {
     type: 'integer',
     minimum: 1,
-    maximum: maxFiles,
-    default: maxFiles,
+    maximum: maxFilesPerAction,
+    default: maxFilesPerAction,
     description: 'With after: the most songs of the part.'
   }
 }
-export const nextSchema: JsonSchema = {
+export const nextPartSchema: JsonSchema = {
   type: ['string', 'null'],
   description: 'With after: the path of the last song that was tried; null at the end.'
 }
@@ -58,20 +58,20 @@ interface PartBody {
 }
 
 /** A part of an action: of the songs behind a path, at most `limit`. */
-export interface Part {
+export interface ActionPart {
   readonly after: string
   readonly limit: number
 }
 
 /** The part that a body asks for; null: the whole action. Throws 400 for a limit without `after`. */
-export function parsePart({ after = null, limit = null }: PartBody): Part | null {
-  if (after !== null) return { after, limit: limit ?? maxFiles }
+export function parseActionPart({ after = null, limit = null }: PartBody): ActionPart | null {
+  if (after !== null) return { after, limit: limit ?? maxFilesPerAction }
   if (limit !== null) refuseField('limit', 'not_allowed', 'can be sent only with after.')
   return null
 }
 
 /** A song of the library that an action changes. */
-export interface Song {
+export interface SelectedSong {
   readonly id: number
   readonly path: string
 }
@@ -85,8 +85,8 @@ export interface FileAction {
 }
 
 /** Opens the media storage of the station in the path. Throws 400 if it cannot be used. */
-export async function openAction(request: ApiRequest, services: ApiServices): Promise<FileAction> {
-  const stationId = getStation(request).id
+export async function openFileAction(request: ApiRequest, services: ApiServices): Promise<FileAction> {
+  const stationId = getRequestStation(request).id
   return { request, services, stationId, media: await openUsableMediaStore(services, stationId) }
 }
 
@@ -94,13 +94,13 @@ interface SelectionOptions {
   readonly files?: readonly string[]
   readonly dirs?: readonly string[]
   /** Null: all songs. */
-  readonly part?: Part | null
+  readonly part?: ActionPart | null
   /** The field that names the folders. */
   readonly field?: string
 }
 
 /** The files and folders of a request as they are stored. Unknown ones remain as they are. */
-export async function toStoredNames(
+export async function findStoredNames(
   { services: { sql }, stationId }: Pick<FileAction, 'services' | 'stationId'>,
   { files, dirs }: { readonly files: readonly string[]; readonly dirs: readonly string[] }
 ): Promise<{ readonly files: readonly string[]; readonly dirs: readonly string[] }> {
@@ -112,16 +112,16 @@ export async function toStoredNames(
 
 /**
  * Reads the songs at these paths and below these folders, ordered by path. Without `part`, throws 400 for more than
- * `maxFiles` songs; the error names `field`.
+ * `maxFilesPerAction` songs; the error names `field`.
  */
 export async function selectSongs(
   { services: { sql }, stationId }: FileAction,
   { files = [], dirs = [], part = null, field = 'dirs' }: SelectionOptions
-): Promise<{ readonly songs: readonly Song[]; readonly hasMore: boolean }> {
+): Promise<{ readonly songs: readonly SelectedSong[]; readonly hasMore: boolean }> {
   const prefixes = dirs.map(folderPrefix)
   assertNotTopFolder(dirs, field)
-  const limit = part?.limit ?? maxFiles
-  const songs = await sql<Song[]>`
+  const limit = part?.limit ?? maxFilesPerAction
+  const songs = await sql<SelectedSong[]>`
     select id, path from media m where station_id = ${stationId} and remote_playlist_id is null
       and (path = any(${[...files]}::text[])
         or exists (select from unnest(${prefixes}::text[]) p where starts_with(m.path, p)))
@@ -132,7 +132,7 @@ export async function selectSongs(
     refuseField(
       field,
       'too_many',
-      `must contain at most ${maxFiles} songs at once; send after to change more in parts.`
+      `must contain at most ${maxFilesPerAction} songs at once; send after to change more in parts.`
     )
   return { songs: songs.slice(0, limit), hasMore }
 }
@@ -141,14 +141,14 @@ export async function selectSongs(
  * Works on songs in their order, on `groupSize` at a time, as long as `isOpen`, a part of them for a limited time.
  * Returns the path of the last one if there are more, else null.
  */
-export async function workThrough(
-  { songs, hasMore }: { readonly songs: readonly Song[]; readonly hasMore: boolean },
+export async function forEachSongGroup(
+  { songs, hasMore }: { readonly songs: readonly SelectedSong[]; readonly hasMore: boolean },
   {
     part,
     isOpen,
     groupSize = 1
-  }: { readonly part: Part | null; readonly isOpen: () => boolean; readonly groupSize?: number },
-  work: (group: readonly Song[]) => Promise<void>
+  }: { readonly part: ActionPart | null; readonly isOpen: () => boolean; readonly groupSize?: number },
+  work: (group: readonly SelectedSong[]) => Promise<void>
 ): Promise<string | null> {
   const endMs = part === null ? Infinity : performance.now() + partMs
   let last: string | null = null

@@ -2,42 +2,53 @@ import * as v from 'valibot'
 
 import type { StationChange } from '../../engine/change-station.ts'
 import {
-  markPlaylistParts,
-  renameOpenPlay,
+  markPartsShowingMedia,
+  updateCurrentPlayTexts,
   updateQueuedDurations,
   removeQueuedMedia
-} from '../../engine/queue/media.ts'
+} from '../../engine/queue/media-changes.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import { findMediaFolder } from '../../library/storage/media-folder.ts'
 import {
-  custom,
-  readOnly,
-  integer,
-  listOf,
-  maskedAddress,
-  problemText,
-  text,
+  validatedField,
+  readOnlyField,
+  integerField,
+  listField,
+  maskedAddressField,
+  formatCheckMessage,
+  textField,
   type ValuesOf
 } from '../../model/fields/field.ts'
 import { type CuePoint, noCuePoints } from '../../model/songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../model/songs/library-path.ts'
-import { generateUniqueId, maxLengths, songId, songText, titleFromPath } from '../../model/songs/song.ts'
-import { artUrl } from '../../model/station/now-playing.ts'
+import {
+  generateUniqueId,
+  maxTagLengths,
+  computeSongId,
+  formatSongText,
+  titleFromPath
+} from '../../model/songs/song.ts'
+import { songArtUrl } from '../../model/station/now-playing.ts'
 import { ApiError, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { markCorrectedTexts, textColumns } from '../../stores/db/library/corrections.ts'
-import { cuesOf } from '../../stores/db/library/cue-columns.ts'
-import { listedArtistsToRow } from '../../stores/db/library/media-rows.ts'
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import { markCorrectedTexts, correctableTextColumns } from '../../stores/db/library/corrections.ts'
+import { cuesFragment } from '../../stores/db/library/cue-columns.ts'
+import { toListedArtistsColumns } from '../../stores/db/library/media-rows.ts'
+import { syncFolderSongs } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import { artIdFragment } from '../../stores/db/snapshots.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { findUnknown } from '../core/parse.ts'
-import { openReads } from '../core/resource-reads.ts'
-import { openOperations } from '../core/resource-routes.ts'
-import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
-import { findUrlProblem } from '../core/url-checks.ts'
-import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
+import { findUnknownElements } from '../core/parse.ts'
+import { openResourceReads } from '../core/resource-reads.ts'
+import { openResourceOperations } from '../core/resource-routes.ts'
+import {
+  type ResourceDeletion,
+  defineResource,
+  type ResourceHooks,
+  type ResourceWrite
+} from '../core/resource.ts'
+import { findSongUrlProblem } from '../core/url-checks.ts'
+import { customFieldValuesField, findUnknownCustomFields, updateCustomFieldValues } from './custom-fields.ts'
 import {
   extraMetadataField,
   findChangedCues,
@@ -52,19 +63,19 @@ const computed = (about: string) => {
     v.unknown(),
     v.transform(() => '')
   )
-  return custom(input, { fallback: '', schema: { type: 'string', readOnly: true }, about })
+  return validatedField(input, { fallback: '', schema: { type: 'string', readOnly: true }, about })
 }
 
 const path = v.pipe(
-  v.string(problemText('invalid_type', 'must be text.')),
+  v.string(formatCheckMessage('invalid_type', 'must be text.')),
   v.check(
     value => !/\0|\p{Surrogate}/u.test(value),
-    problemText('invalid_format', 'contains characters that are not allowed.')
+    formatCheckMessage('invalid_format', 'contains characters that are not allowed.')
   ),
-  v.check(value => value.trim() !== '', problemText('blank', 'must not be empty.')),
+  v.check(value => value.trim() !== '', formatCheckMessage('blank', 'must not be empty.')),
   v.check(
     value => Buffer.byteLength(value) <= maxPathBytes,
-    problemText('too_long', `must have at most ${maxPathBytes} bytes.`)
+    formatCheckMessage('too_long', `must have at most ${maxPathBytes} bytes.`)
   )
 )
 
@@ -75,10 +86,10 @@ const playlistIdSchema = { ...int64, minimum: 1 }
 const playlistId = v.pipe(
   v.unknown(),
   v.transform(value => (typeof value === 'object' && value !== null && 'id' in value ? value.id : value)),
-  integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
+  integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
 )
 
-const playlistIds = listOf<number>(playlistId, {
+const playlistIds = listField<number>(playlistId, {
   max: 500,
   items: playlistIdSchema,
   about: 'The ids of its playlists; a list in a body replaces all, and must have those of its folders.'
@@ -86,7 +97,7 @@ const playlistIds = listOf<number>(playlistId, {
 const optional = { fallback: '', isTrimmed: true }
 
 /** The songs of a station's library. */
-export const files = resource({
+export const filesResource = defineResource({
   name: 'StationFile',
   title: 'song of the library',
   tag: 'Files',
@@ -98,32 +109,36 @@ export const files = resource({
   fields: {
     unique_id: computed('Identifies the song in the URL of its cover.'),
     song_id: computed('32 hexadecimal digits, derived from artist and title.'),
-    art: readOnly<string>({ schema: { type: 'string', format: 'uri' }, about: 'URL of the cover.' }),
-    path: maskedAddress(
-      custom(path, {
+    art: readOnlyField<string>({ schema: { type: 'string', format: 'uri' }, about: 'URL of the cover.' }),
+    path: maskedAddressField(
+      validatedField(path, {
         schema: { type: 'string', minLength: 1, maxLength: maxPathBytes },
         about: 'A URL, or a path below the media folder; unique in the station. The file need not exist.',
         example: 'Kimiko Ishizaka/Aria.mp3'
       })
     ),
-    title: text({
-      max: maxLengths.title,
+    title: textField({
+      max: maxTagLengths.title,
       ...optional,
       about: 'Derived from the path if a new song has neither artist nor title.',
       example: 'Aria'
     }),
-    artist: text({ max: maxLengths.artist, ...optional, about: 'The artist.' }),
-    album: text({ max: maxLengths.album, ...optional, about: 'The album.' }),
-    genre: text({ max: maxLengths.genre, ...optional, about: 'The genre.' }),
-    isrc: text({ max: maxLengths.isrc, ...optional, about: 'The International Standard Recording Code.' }),
-    lyrics: text({ max: maxLengths.lyrics, fallback: '', isLong: true, about: 'The lyrics.' }),
-    text: readOnly<string>({ schema: { type: 'string' }, about: 'Artist and title.' }),
+    artist: textField({ max: maxTagLengths.artist, ...optional, about: 'The artist.' }),
+    album: textField({ max: maxTagLengths.album, ...optional, about: 'The album.' }),
+    genre: textField({ max: maxTagLengths.genre, ...optional, about: 'The genre.' }),
+    isrc: textField({
+      max: maxTagLengths.isrc,
+      ...optional,
+      about: 'The International Standard Recording Code.'
+    }),
+    lyrics: textField({ max: maxTagLengths.lyrics, fallback: '', isLong: true, about: 'The lyrics.' }),
+    text: readOnlyField<string>({ schema: { type: 'string' }, about: 'Artist and title.' }),
     length: {
-      ...integer({ min: 0, max: 2_147_483, fallback: 0, about: 'Seconds; 0: unknown.', example: 300 }),
+      ...integerField({ min: 0, max: 2_147_483, fallback: 0, about: 'Seconds; 0: unknown.', example: 300 }),
       isStored: false
     },
-    size: readOnly<number>({ schema: int64, about: 'Size of the file in bytes.' }),
-    mtime: readOnly<number>({ schema: int64, about: 'Modification time of the file in Unix seconds.' }),
+    size: readOnlyField<number>({ schema: int64, about: 'Size of the file in bytes.' }),
+    mtime: readOnlyField<number>({ schema: int64, about: 'Modification time of the file in Unix seconds.' }),
     playlists: {
       ...playlistIds,
       accepts: {
@@ -132,7 +147,7 @@ export const files = resource({
       },
       isStored: false
     },
-    custom_fields: { ...customFieldsField, isStored: false },
+    custom_fields: { ...customFieldValuesField, isStored: false },
     extra_metadata: { ...extraMetadataField, isStored: false }
   },
   label: 'title',
@@ -143,7 +158,7 @@ export const files = resource({
   publishes: 'marked parts'
 })
 
-type FileFields = typeof files.fields
+type FileFields = typeof filesResource.fields
 
 /** They determine how long a song is heard, and when the next one starts. */
 const timingCues: ReadonlySet<CuePoint> = new Set<CuePoint>(['cueInMs', 'cueOutMs', 'startNextMs'])
@@ -155,20 +170,20 @@ const hooks: ResourceHooks<FileFields> = {
   async beforeWrite(write) {
     if (write.values === null) {
       await assertNotSent(write)
-      if (write.change) await markPlaylistParts(write.change, write.before.id)
+      if (write.change) await markPartsShowingMedia(write.change, write.before.id)
       return []
     }
     const { before, values } = write
     const problems = [
       ...(await checkPath(write)),
       ...(await findUnknownPlaylists(write)),
-      ...(await findUnknownFields(write.tx, values.custom_fields)),
+      ...(await findUnknownCustomFields(write.tx, values.custom_fields)),
       ...(await checkCuePoints(write))
     ]
     if (!before && values.title === '' && values.artist === '') values.title = titleFromPath(values.path)
     values.unique_id = before?.unique_id ?? generateUniqueId()
     const isSameSong = before?.artist === values.artist && before.title === values.title
-    values.song_id = isSameSong ? before.song_id : songId(songText(values.artist, values.title))
+    values.song_id = isSameSong ? before.song_id : computeSongId(formatSongText(values.artist, values.title))
     values.playlists = [...new Set(values.playlists)].toSorted((a, b) => a - b)
     values.custom_fields = { ...before?.custom_fields, ...values.custom_fields }
     values.extra_metadata = { ...before?.extra_metadata, ...values.extra_metadata }
@@ -188,7 +203,7 @@ const hooks: ResourceHooks<FileFields> = {
     if (before?.artist !== values.artist) {
       const row = {
         artist_keys: artistKeys(values.artist),
-        ...listedArtistsToRow({ ...values, artists: [] })
+        ...toListedArtistsColumns({ ...values, artists: [] })
       }
       await tx`update media set ${tx(row)} where id = ${id}`
     }
@@ -200,15 +215,15 @@ const hooks: ResourceHooks<FileFields> = {
     await updateCustomFieldValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const hasMoved = before?.path !== values.path
     const isMoved = await movePlaylists(change, { id, hasMoved }, before?.playlists ?? [], values.playlists)
-    if (before) await renameOpenPlay(tx, station.id, id)
-    if (before) await markPlaylistParts(change, id)
+    if (before) await updateCurrentPlayTexts(tx, station.id, id)
+    if (before) await markPartsShowingMedia(change, id)
     if (isMoved || (before && isRetimed)) await refillQueue(change)
   },
   async render(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof absent)[]>`
       select m.id, ${artIdFragment(sql, 'm')} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
-        m.modified_ms / 1000 as mtime, ${cuesOf(sql)} as cues,
+        m.modified_ms / 1000 as mtime, ${cuesFragment(sql)} as cues,
         coalesce((select jsonb_agg(distinct t.playlist_id order by t.playlist_id)
           from playlist_tracks t where t.media_id = m.id), '[]') as playlists,
         coalesce((select jsonb_object_agg(f.short_name, coalesce(x.value, ''))
@@ -218,16 +233,16 @@ const hooks: ResourceHooks<FileFields> = {
     const byId = new Map(found.map(({ id, ...computedFields }) => [id, computedFields]))
     return rows.map(({ id, artist, title }) => {
       const { cues, ...fields } = byId.get(id) ?? absent
-      const art = artUrl(fields.art, station?.shortName ?? '', services.config.BASE_URL)
-      return { ...fields, art, text: songText(artist, title), extra_metadata: toExtraMetadata(cues) }
+      const art = songArtUrl(fields.art, station?.shortName ?? '', services.config.BASE_URL)
+      return { ...fields, art, text: formatSongText(artist, title), extra_metadata: toExtraMetadata(cues) }
     })
   }
 }
 
 /** The texts that a person set: those that differ from the record before, or from that which a path makes. */
-function findCorrected(before: Write<FileFields>['before'], values: ValuesOf<FileFields>) {
+function findCorrected(before: ResourceWrite<FileFields>['before'], values: ValuesOf<FileFields>) {
   const derivedTitle = values.artist === '' ? titleFromPath(values.path) : ''
-  return textColumns.filter(
+  return correctableTextColumns.filter(
     name => values[name] !== (before?.[name] ?? (name === 'title' ? derivedTitle : ''))
   )
 }
@@ -236,20 +251,20 @@ function findCorrected(before: Write<FileFields>['before'], values: ValuesOf<Fil
 async function assertNotSent({
   tx,
   before
-}: Pick<Deletion<FileFields>, 'tx'> & { readonly before: { readonly id: number } }): Promise<void> {
+}: Pick<ResourceDeletion<FileFields>, 'tx'> & { readonly before: { readonly id: number } }): Promise<void> {
   const [sent] = await tx`select from queue
     where media_id = ${before.id} and is_sent and played_at_ms is null and skipped_at_ms is null`
   if (sent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
 }
 
 /** Checks and normalizes a new path. An unchanged path is not checked: imports store paths as they are. */
-async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
+async function checkPath(write: ResourceWrite<FileFields>): Promise<FieldError[]> {
   const { tx, services, station, before, values } = write
   if (values.path === before?.path) return []
   const folder = station && (await findMediaFolder(tx, station.id, services.config.DATA_DIR))
   const result = parseLibraryPath(values.path, folder)
   if ('problem' in result) return [fieldError('path', 'invalid_format', result.problem)]
-  const refused = findUrlProblem(services, result.path)
+  const refused = findSongUrlProblem(services, result.path)
   if (refused) return [fieldError('path', refused.code, refused.sentence)]
   values.path = result.path
   const song = station && (await findStoredSongs(tx, station.id, [result.path])).get(result.path)
@@ -259,7 +274,7 @@ async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
 }
 
 /** Checks the cue points against each other and the length, if one of them is changed. */
-async function checkCuePoints({ tx, before, values }: Write<FileFields>): Promise<FieldError[]> {
+async function checkCuePoints({ tx, before, values }: ResourceWrite<FileFields>): Promise<FieldError[]> {
   const extraMetadata = { ...before?.extra_metadata, ...values.extra_metadata }
   if (before?.length !== values.length) return findExtraMetadataProblems(extraMetadata, values.length * 1_000)
   if (findChangedCues(before.extra_metadata, extraMetadata).length === 0) return []
@@ -268,13 +283,17 @@ async function checkCuePoints({ tx, before, values }: Write<FileFields>): Promis
   return findExtraMetadataProblems(extraMetadata, stored?.durationMs ?? 0)
 }
 
-async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>): Promise<FieldError[]> {
+async function findUnknownPlaylists({
+  tx,
+  station,
+  values
+}: ResourceWrite<FileFields>): Promise<FieldError[]> {
   if (values.playlists.length === 0) return []
   const rows = await tx<{ id: number }[]>`
     select id from playlists where station_id = ${station?.id ?? null}
       and id = any(${values.playlists}::bigint[])`
   const known = new Set(rows.map(({ id }) => id))
-  return findUnknown(values.playlists, known, 'playlists.', 'is not a playlist of the station.')
+  return findUnknownElements(values.playlists, known, 'playlists.', 'is not a playlist of the station.')
 }
 
 /**
@@ -304,7 +323,7 @@ async function movePlaylists(
       from unnest(${joined}::bigint[]) as p (id)
       on conflict do nothing`
   const mediaIds = hasMoved || left.length > 0 ? [mediaId] : []
-  const { added, removed } = await applyFolders(tx, { stationId: station.id, mediaIds })
+  const { added, removed } = await syncFolderSongs(tx, { stationId: station.id, mediaIds })
   if (left.length > 0) await assertPlaylistsLeft(tx, mediaId, left)
   return left.length + joined.length + added + removed > 0
 }
@@ -320,7 +339,7 @@ async function assertPlaylistsLeft(tx: Tx, mediaId: number, left: readonly numbe
 }
 
 /** Reads records of songs. */
-export const fileReads = openReads(files, hooks)
+export const fileReads = openResourceReads(filesResource, hooks)
 
 /** The operations of records. Those that change and delete one do not touch its file. */
-export const fileOperations = openOperations(files, hooks)
+export const fileOperations = openResourceOperations(filesResource, hooks)

@@ -3,12 +3,12 @@ import { refillQueue } from '../../engine/queue/queue.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
 import {
-  applyFolders,
-  assignFolders,
-  isInFolder,
+  syncFolderSongs,
+  assignFoldersToPlaylistId,
+  isInFolderFragment,
   maxFoldersOfPlaylist
 } from '../../stores/db/library/playlist-folders.ts'
-import { recordAudit, changed } from '../core/audit.ts'
+import { recordAudit, changedWithoutValues } from '../core/audit.ts'
 import type { FileAction } from './file-selection.ts'
 import { folderPrefix } from './media-paths.ts'
 
@@ -17,13 +17,13 @@ import { folderPrefix } from './media-paths.ts'
  */
 
 /** Assigns folders to a playlist. Throws 400 if it has too many then. The imports of the station must be locked. */
-export async function assignToPlaylist(
+export async function assignFoldersToPlaylist(
   { tx, station }: StationChange,
   playlistId: number,
   paths: readonly string[],
   field: string
 ): Promise<void> {
-  await assignFolders(tx, { stationId: station.id, playlistId }, paths)
+  await assignFoldersToPlaylistId(tx, { stationId: station.id, playlistId }, paths)
   const [row] = await tx<{ count: number }[]>`
     select count(*)::integer as count from playlist_folders where playlist_id = ${playlistId}`
   if ((row?.count ?? 0) > maxFoldersOfPlaylist)
@@ -44,13 +44,18 @@ export async function setFolderPlaylists(
       where p.id = f.playlist_id and p.station_id = ${stationId} and name_key(f.path) = name_key(${folder})
         and p.id <> all(${[...playlistIds]}::bigint[])
       returning p.id`
-    for (const { id } of removed) await applyFolders(tx, { stationId, playlistId: id })
-    for (const id of playlistIds) await assignToPlaylist(change, id, [folder], 'playlists')
+    for (const { id } of removed) await syncFolderSongs(tx, { stationId, playlistId: id })
+    for (const id of playlistIds) await assignFoldersToPlaylist(change, id, [folder], 'playlists')
     const ids = [...removed.map(playlist => playlist.id), ...playlistIds]
     const playlists = await tx<{ id: number; name: string }[]>`
       select id, name from playlists where id = any(${ids}::bigint[]) order by id`
     for (const { id, name } of playlists)
-      await recordAudit(tx, request, { record: 'Playlist', id, name, changes: changed('folders') })
+      await recordAudit(tx, request, {
+        record: 'Playlist',
+        id,
+        name,
+        changes: changedWithoutValues('folders')
+      })
     await refillQueue(change)
   })
 }
@@ -59,7 +64,11 @@ export async function setFolderPlaylists(
  * Assigns the target of a folder that is about to be moved to the same playlists, also for the folders in it, so that
  * its songs stay in these.
  */
-export async function copyFolders(action: FileAction, folder: string, target: string): Promise<void> {
+export async function copyFolderAssignments(
+  action: FileAction,
+  folder: string,
+  target: string
+): Promise<void> {
   const { stationId } = action
   const prefix = folderPrefix(folder)
   await changeFolders(action, async change => {
@@ -68,7 +77,8 @@ export async function copyFolders(action: FileAction, folder: string, target: st
       select p.id, ${target} || substr(name_key(f.path), length(name_key(${prefix}::text))) as path
       from playlists p join playlist_folders f on f.playlist_id = p.id
       where p.station_id = ${stationId} and starts_with(name_key(f.path) || '/', name_key(${prefix})) order by p.id, f.path`
-    for (const { id, path } of copies) await assignFolders(tx, { stationId, playlistId: id }, [path])
+    for (const { id, path } of copies)
+      await assignFoldersToPlaylistId(tx, { stationId, playlistId: id }, [path])
     if (copies.length > 0) await refillQueue(change)
   })
 }
@@ -85,7 +95,7 @@ export async function unassignEmptyFolders(action: FileAction, folders: readonly
           where starts_with(name_key(f.path) || '/', name_key(x.prefix)))
         and not exists (
           select from media m where m.station_id = ${stationId} and m.remote_playlist_id is null
-            and ${isInFolder(tx, stationId)})`
+            and ${isInFolderFragment(tx, stationId)})`
   })
 }
 

@@ -1,13 +1,13 @@
-import { markPlaylistParts } from '../../engine/queue/media.ts'
+import { markPartsShowingMedia } from '../../engine/queue/media-changes.ts'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { withCorrectedCover } from '../../stores/db/library/corrections.ts'
-import { createArtwork, insertArtwork } from '../../stores/db/library/media-rows.ts'
+import { correctedCoverAssignment } from '../../stores/db/library/corrections.ts'
+import { createCover, storeCovers } from '../../stores/db/library/media-rows.ts'
 import { runStationAction } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
+import { changedWithoutValues } from '../core/audit.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { hasMediaName, parseMediaName } from './media-name.ts'
+import { hasMediaIdentifierFragment, parseMediaIdentifier } from './media-identifier.ts'
 import type { ReceivedPicture } from './picture-body.ts'
 import { pictureRoutes } from './picture-routes.ts'
 
@@ -17,19 +17,21 @@ async function storeCover(
   picture: ReceivedPicture | null,
   reply: Reply
 ): Promise<Reply> {
-  const cover = picture && createArtwork(picture.bytes, picture.type)
-  const name = parseMediaName(request.params['art'])
+  const cover = picture && createCover(picture.bytes, picture.type)
+  const name = parseMediaIdentifier(request.params['art'])
   return runStationAction(request, services, async change => {
     const { tx, station } = change
-    if (cover) await insertArtwork(tx, [cover])
+    if (cover) await storeCovers(tx, [cover])
     const [media] = await tx<{ id: number; title: string }[]>`
-      update media m set artwork_hash = ${cover?.hash ?? null}, ${withCorrectedCover(tx)}
-      where ${hasMediaName(tx, { ...name, songId: '' })} and station_id = ${station.id} and remote_playlist_id is null
+      update media m set artwork_hash = ${cover?.hash ?? null}, ${correctedCoverAssignment(tx)}
+      where ${hasMediaIdentifierFragment(tx, { ...name, songId: '' })} and station_id = ${station.id} and remote_playlist_id is null
       returning id, title`
     if (!media) throw new ApiError('not-found')
-    await markPlaylistParts(change, media.id)
+    await markPartsShowingMedia(change, media.id)
     return {
-      audit: [{ record: 'StationFile', id: media.id, name: media.title, changes: changed('art') }],
+      audit: [
+        { record: 'StationFile', id: media.id, name: media.title, changes: changedWithoutValues('art') }
+      ],
       reply
     }
   })

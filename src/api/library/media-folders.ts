@@ -1,25 +1,25 @@
 import * as v from 'valibot'
 
-import { toCallerError } from '../../library/uploads/media-store.ts'
-import { findStoredFolder, toStoredTarget } from '../../stores/db/library/stored-names.ts'
+import { toFileApiError } from '../../library/uploads/media-store.ts'
+import { findStoredFolder, findStoredTarget } from '../../stores/db/library/stored-names.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
-import { type FileAction, openAction, pathText } from './file-selection.ts'
+import { type FileAction, openFileAction, pathTextValidator } from './file-selection.ts'
 import { unassignEmptyFolders } from './folder-playlists.ts'
 import { folderPrefix } from './media-paths.ts'
-import { joinFolder, parseTarget } from './uploads/upload-target.ts'
+import { joinFolderAndName, parseUploadTarget } from './uploads/upload-target.ts'
 
 /*
  * Folders of the media storage. Those without songs are kept in `media_folders`, since a bucket has no empty folders.
  */
 
-const mkdirBody = v.object({ currentDirectory: v.nullish(pathText, ''), name: pathText })
+const mkdirBody = v.object({ currentDirectory: v.nullish(pathTextValidator, ''), name: pathTextValidator })
 
 /** Whether there is a folder of this name, with songs or without. */
-export async function isFolder(
+export async function isMediaFolder(
   { services: { sql }, stationId }: Pick<FileAction, 'services' | 'stationId'>,
   path: string
 ): Promise<boolean> {
@@ -27,7 +27,10 @@ export async function isFolder(
 }
 
 /** Makes a folder, which remains while it is empty; does nothing if it exists. */
-export async function makeFolder({ services, stationId, media }: FileAction, path: string): Promise<void> {
+export async function makeMediaFolder(
+  { services, stationId, media }: FileAction,
+  path: string
+): Promise<void> {
   await media.files.makeFolder(path)
   await keepFolder(services.sql, stationId, path)
 }
@@ -39,7 +42,7 @@ async function keepFolder(sql: Sql | Tx, stationId: number, path: string): Promi
 }
 
 /** Forgets a folder that was moved, with those in it, and removes it from the storage. */
-export async function forgetMovedFolder(
+export async function removeMovedFolder(
   { services: { sql }, stationId, media }: FileAction,
   folder: string
 ): Promise<void> {
@@ -49,7 +52,7 @@ export async function forgetMovedFolder(
 }
 
 /** Removes those of the folders, and of the folders in them, that are empty now, also from playlists. */
-export async function forgetEmptyFolders(action: FileAction, dirs: readonly string[]): Promise<void> {
+export async function removeEmptyFolders(action: FileAction, dirs: readonly string[]): Promise<void> {
   const { services, stationId, media } = action
   const { sql } = services
   if (dirs.length > 0) await unassignEmptyFolders(action, dirs)
@@ -63,7 +66,7 @@ export async function forgetEmptyFolders(action: FileAction, dirs: readonly stri
 }
 
 /** The route that creates a folder. */
-export const createFolder = actionRoute(
+export const createFolderRoute = actionRoute(
   'POST',
   '/api/station/:station_id/files/mkdir',
   'manage station media',
@@ -79,10 +82,10 @@ export const createFolder = actionRoute(
     errors: [507],
     async prepare(request, services) {
       const { currentDirectory, name } = parseBody(mkdirBody, request.body)
-      const target = parseTarget(joinFolder(currentDirectory ?? '', name), 'name')
+      const target = parseUploadTarget(joinFolderAndName(currentDirectory ?? '', name), 'name')
       try {
-        const { stationId, media } = await openAction(request, services)
-        const path = await toStoredTarget(services.sql, stationId, target)
+        const { stationId, media } = await openFileAction(request, services)
+        const path = await findStoredTarget(services.sql, stationId, target)
         await media.files.makeFolder(path)
         return async tx => {
           await keepFolder(tx, stationId, path)
@@ -92,7 +95,7 @@ export const createFolder = actionRoute(
           }
         }
       } catch (error) {
-        throw toCallerError(error, 'name')
+        throw toFileApiError(error, 'name')
       }
     }
   }

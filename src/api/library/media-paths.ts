@@ -5,4 +5,4 @@ export function folderPrefix(folder: string): string {
 }
 
 /** The last part of a path. */
-export const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+export const lastPathPart = (path: string) => path.slice(path.lastIndexOf('/') + 1)

@@ -1,19 +1,23 @@
 import { join, resolve } from 'node:path'
 
 import type { FileToSend } from '../../http/route.ts'
-import { findMediaFolder, resolveMediaFolder } from '../../library/storage/media-folder.ts'
-import { isWebUrl, limitKeyOf } from '../../platform/outbound/networks.ts'
-import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
+import { findMediaFolder, resolveAllowedMediaFolder } from '../../library/storage/media-folder.ts'
+import { isWebUrl, addressLimitKeyOf } from '../../platform/outbound/networks.ts'
+import {
+  NotRegularFileError,
+  openInsideRoots,
+  OutsideRootsError
+} from '../../platform/runtime/contained-files.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { ApiError, codeOf, Overloaded } from '../../platform/runtime/errors.ts'
+import { ApiError, errorCodeOf, Overloaded } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { getVisibleStation, readStationLookup } from '../auth/public-request.ts'
+import { getVisibleStation, toStationLookup } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { audioTypeOf } from './file-content.ts'
-import { hasMediaName, parseMediaName } from './media-name.ts'
-import { songListRoute } from './song-list.ts'
+import { audioContentType } from './file-content.ts'
+import { hasMediaIdentifierFragment, parseMediaIdentifier } from './media-identifier.ts'
+import { publicSongListRoute } from './song-list.ts'
 
 /** The condition that the media `m` are available on demand. */
 const isOnDemand = (sql: Sql, stationId: number): Fragment => sql`
@@ -22,7 +26,7 @@ const isOnDemand = (sql: Sql, stationId: number): Fragment => sql`
     where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
       and p.include_in_on_demand)`
 
-const list = songListRoute({
+const list = publicSongListRoute({
   path: '/api/station/:station_id/ondemand',
   operation: { id: 'listOnDemandSongs', tag: 'On demand', summary: 'The songs that are available on demand' },
   element: 'OnDemandSong',
@@ -52,7 +56,7 @@ async function openMediaFolder(services: ApiServices, stationId: number) {
   const path = await sql.begin(tx => findMediaFolder(tx, stationId, config.DATA_DIR))
   if (path === null) return null
   const realPath = await withDeadline(folderTimeoutMs, 'resolving a media folder', () =>
-    resolveMediaFolder(path, config)
+    resolveAllowedMediaFolder(path, config)
   )
   return realPath === null ? null : { path, realPath }
 }
@@ -85,12 +89,12 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   errors: [404],
   needsAddress: true,
   async handle(request, services) {
-    const { stationId } = await getVisibleStation(readStationLookup(request), services)
+    const { stationId } = await getVisibleStation(toStationLookup(request), services)
     const { publicReads: sql } = services
-    const name = parseMediaName(request.params['media_id'])
+    const name = parseMediaIdentifier(request.params['media_id'])
     const [media] = await sql<{ path: string }[]>`
       select m.path from media m
-      where ${isOnDemand(sql, stationId)} and ${hasMediaName(sql, { ...name, songId: '' })}`
+      where ${isOnDemand(sql, stationId)} and ${hasMediaIdentifierFragment(sql, { ...name, songId: '' })}`
     if (!media) throw new ApiError('not-found')
     if (isWebUrl(media.path)) return { status: 302, headers: { Location: media.path } }
     await acquireFilePermit(request)
@@ -98,14 +102,14 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
     request.onSettled(() => void file.handle.close())
     return {
       file,
-      headers: { 'Content-Type': audioTypeOf(media.path), 'Cache-Control': 'private, max-age=3600' }
+      headers: { 'Content-Type': audioContentType(media.path), 'Cache-Control': 'private, max-age=3600' }
     }
   }
 })
 
 /** Waits for a permit to open a file, held until the response is sent. Throws 503 if too many are waiting. */
 async function acquireFilePermit(request: ApiRequest): Promise<void> {
-  const { permit, drop } = openFiles.acquire(limitKeyOf(request.address), 1_000)
+  const { permit, drop } = openFiles.acquire(addressLimitKeyOf(request.address), 1_000)
   request.onSettled(drop)
   const granted = await permit
   if (typeof granted === 'string')
@@ -120,7 +124,7 @@ async function acquireFilePermit(request: ApiRequest): Promise<void> {
 async function openSong(services: ApiServices, stationId: number, path: string): Promise<FileToSend> {
   const folder = await openMediaFolder(services, stationId)
   if (folder === null) throw new ApiError('not-found')
-  const handle = await openInside(resolve(folder.path, path), [folder.realPath]).catch(throwNotFound)
+  const handle = await openInsideRoots(resolve(folder.path, path), [folder.realPath]).catch(throwNotFound)
   const { size } = await handle.stat()
   return { handle, size }
 }
@@ -128,7 +132,7 @@ async function openSong(services: ApiServices, stationId: number, path: string):
 const missingCodes = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']
 
 function throwNotFound(error: unknown): never {
-  const isMissing = missingCodes.includes(codeOf(error))
+  const isMissing = missingCodes.includes(errorCodeOf(error))
   if (isMissing || error instanceof OutsideRootsError || error instanceof NotRegularFileError)
     throw new ApiError('not-found')
   throw error

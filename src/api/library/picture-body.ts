@@ -1,5 +1,5 @@
 import { readPieces } from '../../http/incoming-stream.ts'
-import { readMultipart } from '../../http/multipart-body.ts'
+import { readMultipartForm } from '../../http/multipart-body.ts'
 import type { BodyStream } from '../../http/route.ts'
 import { detectImageType, type ImageType, imageTypes } from '../../model/songs/image-type.ts'
 import { ApiError, refuseBody, refuseField } from '../../platform/runtime/errors.ts'
@@ -43,7 +43,7 @@ async function readBytes(
   if (type !== formType)
     throw new ApiError('wrong-media-type', `The body must be a form, or one of ${imageTypes.join(', ')}.`)
   const received: Buffer[] = []
-  const fields = await readMultipart(stream, contentType, async ({ pieces }) => {
+  const fields = await readMultipartForm(stream, contentType, async ({ pieces }) => {
     received.push(await collect(pieces, maxBytes))
   })
   const chunks = fields.get('flowTotalChunks') ?? '1'

@@ -1,6 +1,6 @@
 import type { Reply } from '../../http/route.ts'
 import { actionReply, type ApiRequest, type ApiRoute, apiRoute } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { pictureBodyTypes, readPictureBody, type ReceivedPicture } from './picture-body.ts'
 
@@ -31,7 +31,7 @@ export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store 
     ...set,
     tag,
     body: { type: 'string', format: 'binary' },
-    response: ref('ActionResult'),
+    response: schemaRef('ActionResult'),
     byteTypes: pictureBodyTypes,
     isStreamed: true,
     headers: ['content-type'],
@@ -46,7 +46,7 @@ export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store 
   apiRoute('DELETE', path, access, {
     ...remove,
     tag,
-    response: ref('ActionResult'),
+    response: schemaRef('ActionResult'),
     handle: (request, services) => store(request, services, null, actionReply('Record deleted successfully.'))
   })
 ]

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 
-import { StorageFault } from '../../library/storage/fault.ts'
-import { findFile } from '../../library/storage/file-store.ts'
-import { storedPath } from '../../library/storage/media-folder.ts'
-import { moveFile } from '../../library/uploads/file-moves.ts'
+import { findStoredFile } from '../../library/storage/file-store.ts'
+import { toStoredPath } from '../../library/storage/media-folder.ts'
+import { StorageFault } from '../../library/storage/storage-fault.ts'
+import { moveFileAndRow } from '../../library/uploads/file-moves.ts'
 import {
-  isMoving,
-  lockFiles,
+  isFileMoving,
+  lockFilePaths,
   type MediaStore,
   openMediaStore,
-  toCallerError
+  toFileApiError
 } from '../../library/uploads/media-store.ts'
 import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
@@ -36,16 +36,16 @@ export async function findMediaStore(services: ApiServices, stationId: number): 
   } catch (error) {
     if (error instanceof StorageFault && error.reason === 'denied') return null
     if (error instanceof ApiError && error.kind === 'not-implemented') return null
-    throw toCallerError(error)
+    throw toFileApiError(error)
   }
 }
 
 /** Returns the path of the file of a song in the media storage; null if it has none there. */
 export async function findSongFile({ media, song }: SongInStore): Promise<string | null> {
-  const file = storedPath(song.path, media.folder)
+  const file = toStoredPath(song.path, media.folder)
   if (file === null) return null
   try {
-    return (await findFile(media.files, file))?.path ?? null
+    return (await findStoredFile(media.files, file))?.path ?? null
   } catch (error) {
     // Imports store any path.
     if (error instanceof OutsideRootsError) return null
@@ -55,9 +55,9 @@ export async function findSongFile({ media, song }: SongInStore): Promise<string
 
 /**
  * Deletes a song with `deleteRow`, and then its file, if no other song has it. If the storage does not respond, nothing
- * is deleted. Throws errors of `toCallerError`.
+ * is deleted. Throws errors of `toFileApiError`.
  */
-export async function deleteWithFile<Result>(
+export async function deleteSongWithFile<Result>(
   stored: SongInStore,
   deleteRow: () => Promise<Result>
 ): Promise<Result> {
@@ -67,12 +67,12 @@ export async function deleteWithFile<Result>(
   if (file === null) return result
   try {
     await services.sql.begin(async tx => {
-      await lockFiles(tx, media, [file])
+      await lockFilePaths(tx, media, [file])
       if (await isOfOtherSong(tx, stored, file)) return
       await media.files.remove(file)
     })
   } catch (error) {
-    const shown = toCallerError(error)
+    const shown = toFileApiError(error)
     services.log.warn({ err: error, media: song.id }, 'file of a deleted song not removed')
     throw shown instanceof ApiError
       ? new ApiError(shown.kind, `The song was deleted, but its file was not: ${shown.message}`)
@@ -88,7 +88,7 @@ export async function deleteWithFile<Result>(
  * Moves the file of a song, if it has one, and then the song with `moveRow`; moves the file back if that fails. Throws
  * 409 if another file is there, or another song has the file.
  */
-export async function moveWithFile<Result>(
+export async function moveSongWithFile<Result>(
   stored: SongInStore,
   target: string,
   moveRow: () => Promise<Result>
@@ -103,7 +103,7 @@ export async function moveWithFile<Result>(
       throw new ApiError('conflict', `A file is being uploaded to ${target}.`)
   }
   const move = { mediaId: song.id, stationId, from: file, to: target }
-  return moveFile(services, media, move, check, moveRow)
+  return moveFileAndRow(services, media, move, check, moveRow)
 }
 
 /** Stations whose media are in the same storage. */
@@ -118,7 +118,7 @@ async function isOfOtherSong(tx: Tx, stored: SongInStore, file: string): Promise
   const found = await tx`
     select from media where station_id in (${sharing(tx, stored)}) and path = any(${paths}::text[])
       and remote_playlist_id is null and id <> ${song.id}`
-  return found.length > 0 || (await isUploading(tx, stored, file)) || (await isMoving(tx, media, file))
+  return found.length > 0 || (await isUploading(tx, stored, file)) || (await isFileMoving(tx, media, file))
 }
 
 async function isUploading(tx: Tx, stored: SongInStore, file: string): Promise<boolean> {

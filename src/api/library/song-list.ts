@@ -1,26 +1,26 @@
-import { renderSong } from '../../model/station/now-playing.ts'
-import type { Song } from '../../model/station/state.ts'
+import { renderSongObject } from '../../model/station/now-playing.ts'
+import type { ShownSong } from '../../model/station/state.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { songFragment } from '../../stores/db/snapshots.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { getVisibleStation, readStationLookup } from '../auth/public-request.ts'
+import { getVisibleStation, toStationLookup } from '../auth/public-request.ts'
 import { listRoute } from '../core/list-route.ts'
-import { isLight, containsText } from '../core/list.ts'
+import { isAnsweredByIndex, containsTextFragment } from '../core/list.ts'
 import type { RecordName } from '../core/record-names.ts'
-import type { Operation } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import type { ApiOperation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { openAddressBuckets } from '../core/token-buckets.ts'
+import { openAddressTokenBuckets } from '../core/token-buckets.ts'
 
 const sortKeys = ['artist', 'title', 'album', 'genre']
 
-const lightLimits = openAddressBuckets(10, 100)
+const lightLimits = openAddressTokenBuckets(10, 100)
 /** Searches and whole lists; the burst allows a page to search while the user types. */
-const heavyLimits = openAddressBuckets(1, 30)
+const heavyLimits = openAddressTokenBuckets(1, 30)
 
 interface SongList {
   readonly path: string
-  readonly operation: Pick<Operation, 'id' | 'tag' | 'summary'>
+  readonly operation: Pick<ApiOperation, 'id' | 'tag' | 'summary'>
   /** An element, which has a shared schema. */
   readonly element: RecordName
   /** Returns a condition on the media `m`, and a key that identifies it in the cache of counts. */
@@ -34,22 +34,22 @@ interface SongFilter {
 }
 
 /** A searchable, paged list of songs for listeners, with a rate limit by address. */
-export const songListRoute = ({ path, operation, element, openFilter, render }: SongList) =>
+export const publicSongListRoute = ({ path, operation, element, openFilter, render }: SongList) =>
   listRoute(path, 'public', {
     ...operation,
     responseRecord: element,
-    record: ref(element),
+    record: schemaRef(element),
     sort: sortKeys,
     errors: [429],
     needsAddress: true,
     headers: { 'Cache-Control': 'no-store' },
     async open(query, request, services) {
       const { reads: sql, config } = services
-      const { stationId, profile } = await getVisibleStation(readStationLookup(request), services)
-      const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
+      const { stationId, profile } = await getVisibleStation(toStationLookup(request), services)
+      const wait = (isAnsweredByIndex(query) ? lightLimits : heavyLimits).take(request.address)
       if (wait > 0) throw new TooManyRequests(wait)
       const { condition, countKey } = await openFilter(services, stationId)
-      const contains = containsText(sql, query.search)
+      const contains = containsTextFragment(sql, query.search)
       const matches = sql`and (m.artist || ' - ' || m.title ${contains} or m.album ${contains})`
       const found = sql`${condition(sql)} ${query.search === '' ? sql`` : matches}`
       const order =
@@ -59,9 +59,9 @@ export const songListRoute = ({ path, operation, element, openFilter, render }: 
       return {
         select: sql`select m.id, ${songFragment(sql)} as song from media m where ${found} order by ${order}, m.id`,
         matching: sql`select from media m where ${found}`,
-        render: (rows: readonly { readonly id: number; readonly song: Song }[]) =>
+        render: (rows: readonly { readonly id: number; readonly song: ShownSong }[]) =>
           rows.map(({ id, song }) =>
-            render(id, renderSong(song, profile, 'rest', config.BASE_URL), stationId)
+            render(id, renderSongObject(song, profile, 'rest', config.BASE_URL), stationId)
           ),
         ...(query.search === '' ? { countKey } : {})
       }

@@ -1,39 +1,39 @@
 import * as v from 'valibot'
 
-import { problemText } from '../../model/fields/field.ts'
+import { formatCheckMessage } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import { findWaveform, replaceWaveform } from '../../stores/db/library/waveforms.ts'
 import { actionRoute } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
-import { parseBody, parseElements } from '../core/parse.ts'
-import { actionReply, getStation } from '../core/route.ts'
-import { parseMediaName } from './media-name.ts'
+import { changedWithoutValues } from '../core/audit.ts'
+import { parseBody, parseListElements } from '../core/parse.ts'
+import { actionReply, getRequestStation } from '../core/route.ts'
+import { parseMediaIdentifier } from './media-identifier.ts'
 import { readSongNames } from './song-names.ts'
 
 const maxPixels = 2_048
 const count = (max: number) =>
   v.pipe(
-    v.number(problemText('invalid_type', 'must be a number.')),
-    v.integer(problemText('invalid_type', 'must be a whole number.')),
-    v.minValue(1, problemText('out_of_range', 'must be at least 1.')),
-    v.maxValue(max, problemText('out_of_range', `must be at most ${max}.`))
+    v.number(formatCheckMessage('invalid_type', 'must be a number.')),
+    v.integer(formatCheckMessage('invalid_type', 'must be a whole number.')),
+    v.minValue(1, formatCheckMessage('out_of_range', 'must be at least 1.')),
+    v.maxValue(max, formatCheckMessage('out_of_range', `must be at most ${max}.`))
   )
 const sample = v.pipe(
-  v.number(problemText('invalid_type', 'must be a number.')),
-  v.minValue(-128, problemText('out_of_range', 'must be at least -128.')),
-  v.maxValue(127, problemText('out_of_range', 'must be at most 127.'))
+  v.number(formatCheckMessage('invalid_type', 'must be a number.')),
+  v.minValue(-128, formatCheckMessage('out_of_range', 'must be at least -128.')),
+  v.maxValue(127, formatCheckMessage('out_of_range', 'must be at most 127.'))
 )
 
 const body = v.object({
-  channels: v.nullish(v.literal(1, problemText('out_of_range', 'must be 1.')), 1),
-  bits: v.nullish(v.literal(8, problemText('out_of_range', 'must be 8.')), 8),
+  channels: v.nullish(v.literal(1, formatCheckMessage('out_of_range', 'must be 1.')), 1),
+  bits: v.nullish(v.literal(8, formatCheckMessage('out_of_range', 'must be 8.')), 8),
   sample_rate: count(1_000_000),
   samples_per_pixel: count(1_000_000_000),
   data: v.pipe(
-    v.array(v.unknown(), problemText('invalid_type', 'must be a list.')),
-    v.minLength(2, problemText('too_short', 'must have at least 2 numbers.')),
-    v.maxLength(2 * maxPixels, problemText('too_long', `must have at most ${2 * maxPixels} numbers.`))
+    v.array(v.unknown(), formatCheckMessage('invalid_type', 'must be a list.')),
+    v.minLength(2, formatCheckMessage('too_short', 'must have at least 2 numbers.')),
+    v.maxLength(2 * maxPixels, formatCheckMessage('too_long', `must have at most ${2 * maxPixels} numbers.`))
   )
 })
 
@@ -71,12 +71,12 @@ export const waveformUploadRoute = actionRoute(
     },
     async prepare(request, { sql }) {
       const nowMs = engineTimeMs()
-      const name = parseMediaName(request.params['media'])
+      const name = parseMediaIdentifier(request.params['media'])
       const waveform = parseBody(body, request.body)
-      const data = await parseElements(sample, waveform.data, 'data')
+      const data = await parseListElements(sample, waveform.data, 'data')
       if (data.length % 2 !== 0)
         refuseField('data', 'invalid_format', 'must have two numbers for each pixel.')
-      const song = await findWaveform(sql, getStation(request).id, { ...name, nowMs })
+      const song = await findWaveform(sql, getRequestStation(request).id, { ...name, nowMs })
       if (song === null) throw new ApiError('not-found')
       const { sample_rate, samples_per_pixel } = waveform
       const { mediaId } = song
@@ -86,7 +86,12 @@ export const waveformUploadRoute = actionRoute(
         const names = await readSongNames(tx, tx`select id, id from media where id = ${mediaId}`)
         return {
           audit: [
-            { record: 'StationFile', id: mediaId, name: names.get(mediaId), changes: changed('waveform') }
+            {
+              record: 'StationFile',
+              id: mediaId,
+              name: names.get(mediaId),
+              changes: changedWithoutValues('waveform')
+            }
           ],
           reply: actionReply('Record updated successfully.')
         }

@@ -2,8 +2,8 @@ import { isWebUrl } from '../../platform/outbound/networks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { findWaveform, requestWaveform } from '../../stores/db/library/waveforms.ts'
-import { actionReply, apiRoute, json, getStation } from '../core/route.ts'
-import { parseMediaName } from './media-name.ts'
+import { actionReply, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { parseMediaIdentifier } from './media-identifier.ts'
 
 const integer = { type: 'integer' } as const
 const retryAfterSeconds = 1
@@ -40,8 +40,8 @@ export const waveformRoute = apiRoute(
     accepted: 'The waveform is being made.',
     async handle(request, { sql }) {
       const nowMs = engineTimeMs()
-      const song = { ...parseMediaName(request.params['media']), nowMs }
-      const found = await findWaveform(sql, getStation(request).id, song)
+      const song = { ...parseMediaIdentifier(request.params['media']), nowMs }
+      const found = await findWaveform(sql, getRequestStation(request).id, song)
       if (found === null) throw new ApiError('not-found')
       if (isWebUrl(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')
       if (found.failure !== '') throw new ApiError('not-found', `The file has no waveform: ${found.failure}.`)
@@ -52,7 +52,7 @@ export const waveformRoute = apiRoute(
       }
       const { sampleRate, samplesPerPixel, peaks } = found
       const data = [...new Int8Array(peaks)]
-      return json({
+      return jsonReply({
         version: 2,
         channels: 1,
         sample_rate: sampleRate,

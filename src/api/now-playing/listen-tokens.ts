@@ -1,12 +1,12 @@
-import { integer, text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { integerField, textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { stationActionRoute } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
+import { changedWithoutValues } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, apiRoute, json, getStation } from '../core/route.ts'
-import { exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
+import { actionReply, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listen-tokens'
 const tag = 'Listen tokens'
@@ -14,8 +14,13 @@ const tag = 'Listen tokens'
 const access = 'manage station profile'
 
 const fields = {
-  expires_in: integer({ min: 10, max: 86_400, fallback: 3_600, about: 'Seconds until the token expires.' }),
-  subject: text({
+  expires_in: integerField({
+    min: 10,
+    max: 86_400,
+    fallback: 3_600,
+    about: 'Seconds until the token expires.'
+  }),
+  subject: textField({
     max: 64,
     fallback: '',
     about: 'Whom the token is for. It is part of the token, which is signed and not encrypted.',
@@ -24,10 +29,10 @@ const fields = {
 }
 const bodyOf = bodyValidator(fields)
 
-const listenTokenSchema = named(
+const listenTokenSchema = namedSchema(
   'ListenToken',
   'A token that lets a listener hear a private station.',
-  exactly({
+  exactObject({
     token: { ...string, pattern: '^lt1_[A-Za-z0-9_-]+$', description: 'Returned once, and not stored.' },
     expires_in: { ...int64, description: 'Seconds' },
     expires_at: unixSeconds,
@@ -48,15 +53,20 @@ const create = apiRoute('POST', path, access, {
     const { expires_in: expiresIn, subject } = parseBody(bodyOf, request.body)
     const [station] = await sql<{ generation: number; shortName: string }[]>`
       select listen_token_generation as generation, short_name as "shortName" from stations
-      where id = ${getStation(request).id} and deleted_at is null`
+      where id = ${getRequestStation(request).id} and deleted_at is null`
     if (!station) throw new ApiError('not-found')
     const { generation, shortName } = station
     const expiresAt = Math.floor(engineTimeMs() / 1_000) + expiresIn
-    const claims = { stationId: getStation(request).id, endsAtMs: expiresAt * 1_000, generation, subject }
+    const claims = {
+      stationId: getRequestStation(request).id,
+      endsAtMs: expiresAt * 1_000,
+      generation,
+      subject
+    }
     const token = listenTokens.issue(claims)
     const url = new URL(`${config.BASE_URL}/public/${encodeURIComponent(shortName)}`)
     url.searchParams.set('token', token)
-    return json({ token, expires_in: expiresIn, expires_at: expiresAt, subject, player_url: url.href })
+    return jsonReply({ token, expires_in: expiresIn, expires_at: expiresAt, subject, player_url: url.href })
   }
 })
 
@@ -65,14 +75,16 @@ const revokeAll = stationActionRoute('DELETE', path, access, {
   tag,
   summary: 'Revoke all listen tokens of the station; their connections are closed within a second',
   prepare(request) {
-    const stationId = getStation(request).id
+    const stationId = getRequestStation(request).id
     return async change => {
       change.send([
         change.tx`update stations set listen_token_generation = listen_token_generation + 1 where id = ${stationId}`
       ])
       change.mark(['station'])
       return {
-        audit: [{ record: 'Station', id: stationId, changes: changed('listen_token_generation') }],
+        audit: [
+          { record: 'Station', id: stationId, changes: changedWithoutValues('listen_token_generation') }
+        ],
         reply: actionReply('Listen tokens revoked.')
       }
     }

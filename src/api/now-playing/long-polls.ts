@@ -1,5 +1,5 @@
 import type { ShownPosition } from '../../model/station/live-view.ts'
-import { connections } from '../../platform/metrics/push.ts'
+import { connectionsMetric } from '../../platform/metrics/push.ts'
 import { openTimeSlices } from '../../platform/runtime/time-slices.ts'
 
 /** Waits at most `waitMs` for an offset above `since`, or an epoch other than `epoch`. */
@@ -58,7 +58,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
     if (!waiters?.delete(waiter)) return false
     if (waiters.size === 0) byStation.delete(stationId)
     size -= 1
-    connections.long_poll--
+    connectionsMetric.long_poll--
     waiter.freePlace()
     if (size === 0 && timer !== null) {
       clearInterval(timer)
@@ -97,7 +97,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
 
   onChange(state => {
     const waiters = byStation.get(state.stationId)
-    if (waiters) endWhere(waiters, 'changed', ({ request }) => isNewState(request, state))
+    if (waiters) endWhere(waiters, 'changed', ({ request }) => endsLongPoll(request, state))
   })
 
   const hasWaiters = () => size > 0
@@ -117,7 +117,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
       const waiters = byStation.get(request.stationId) ?? new Set()
       byStation.set(request.stationId, waiters.add(waiter))
       size += 1
-      connections.long_poll++
+      connectionsMetric.long_poll++
       timer ??= setInterval(checkTimeouts, tickMs)
       return () => void remove(waiter)
     },
@@ -131,7 +131,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
 }
 
 /** Whether a state ends a long poll from this position. */
-export function isNewState(
+export function endsLongPoll(
   { since, epoch }: Pick<LongPollRequest, 'since' | 'epoch'>,
   state: ShownPosition
 ): boolean {

@@ -1,20 +1,26 @@
 import type { Reply } from '../../http/route.ts'
-import { text } from '../../model/fields/field.ts'
+import { textField } from '../../model/fields/field.ts'
 import type { LiveView } from '../../model/station/live-view.ts'
 import { listVary, privateCaching, publicHeaders } from '../../model/station/public-headers.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { maySeeStation } from '../auth/access.ts'
-import { listSchema, pageParameters, parsePage, renderListEnvelope, withElements } from '../core/list.ts'
-import { queryFilters } from '../core/parse.ts'
+import {
+  listResponseSchema,
+  pageQueryParameters,
+  parsePageQuery,
+  renderListEnvelope,
+  renderObjectWithArray
+} from '../core/list.ts'
+import { openQueryFilters } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** Maximum number of documents in a response to a request for a part of the stations. */
 const maxSelected = 500
 
-const filters = queryFilters({
-  stations: text({
+const filters = openQueryFilters({
+  stations: textField({
     max: 32_768,
     about: `Ids or short names, separated by commas, at most ${maxSelected}. The response has the documents in this order, without stations that do not exist or that the key may not see.`
   })
@@ -24,20 +30,20 @@ const filters = queryFilters({
  * The documents of all stations that the caller may see, or of those that `stations` names. Answered from
  * memory.
  */
-export const nowPlayingList = apiRoute('GET', '/api/nowplaying', 'public', {
+export const nowPlayingListRoute = apiRoute('GET', '/api/nowplaying', 'public', {
   id: 'listNowPlaying',
   tag: 'Now playing',
   summary: 'Now playing on all stations, or on those of a list',
   query: {
     ...filters.schemas,
-    ...pageParameters,
+    ...pageQueryParameters,
     per_page: {
-      ...pageParameters['per_page'],
+      ...pageQueryParameters['per_page'],
       description: `Documents per page, at most ${maxSelected}; 0: all, if there are not more.`
     }
   },
   responseRecord: 'NowPlaying',
-  response: listSchema(ref('NowPlaying')),
+  response: listResponseSchema(schemaRef('NowPlaying')),
   unchanged: 'The entity tag matches.',
   handle(request, services) {
     const respond = chooseResponder(request, services)
@@ -53,7 +59,7 @@ type ListResponder = (privateIds: ReadonlySet<number>) => Reply
 function chooseResponder(request: ApiRequest, services: ApiServices): ListResponder {
   const { live } = services
   const requested = parseStations(request.query)
-  const page = parsePage(request)
+  const page = parsePageQuery(request)
   if (requested === null && page === null) return privateIds => sendAll(live, privateIds)
   return privateIds => {
     const choose = () =>
@@ -69,7 +75,7 @@ function chooseResponder(request: ApiRequest, services: ApiServices): ListRespon
     const start = (page.number - 1) * size
     const list = live.list(ids.slice(start, start + size))
     const envelope = renderListEnvelope(ids.length, { page }, request, services.config.BASE_URL)
-    const body = withElements({ ...envelope.page }, 'rows', [list.body.subarray(1, -1)])
+    const body = renderObjectWithArray({ ...envelope.page }, 'rows', [list.body.subarray(1, -1)])
     const document = {
       ...list,
       body,

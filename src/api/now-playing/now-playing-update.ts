@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 
 import { changeStation } from '../../engine/change-station.ts'
-import { addCommand } from '../../engine/playouts/commands.ts'
-import { recordReport } from '../../engine/plays/report-track.ts'
+import { addPlayoutCommand } from '../../engine/playouts/commands.ts'
+import { recordTrackReport } from '../../engine/plays/report-track.ts'
 import type { Reply } from '../../http/route.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { parseStreamedTitle } from '../../radio/streamed-title.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, getStation } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { actionReply, type ApiRequest, apiRoute, getRequestStation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const maxTextLength = 4_096
@@ -44,18 +44,18 @@ function parseMetadata({ query, body }: ApiRequest) {
  * playout, or while a streamer is live, it is the current song.
  */
 async function update(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const { id: stationId } = getStation(request)
+  const { id: stationId } = getRequestStation(request)
   const song = parseMetadata(request)
   if (song.artist === '' && song.title === '') refuseField('title', 'required', 'is required.')
   const isSentToPlayout = await changeStation(services, stationId, async change => {
     const { station } = change
     if (station.enabledBackend !== 'liquidsoap' || station.liveSinceMs !== null) return false
-    await addCommand(change, { type: 'metadata', ...song })
+    await addPlayoutCommand(change, { type: 'metadata', ...song })
     return true
   })
   if (!isSentToPlayout) {
     const unknown = { queueId: null, mediaId: null, playlistId: null, isTimed: false }
-    await recordReport(services, stationId, { ...song, ...unknown, startedAtMs: engineTimeMs() })
+    await recordTrackReport(services, stationId, { ...song, ...unknown, startedAtMs: engineTimeMs() })
   }
   return actionReply('Metadata updated.')
 }
@@ -66,7 +66,7 @@ const declared = {
   tag: 'Playout',
   summary: 'Set the song that a broadcaster is playing',
   query: schema,
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [409],
   handle: update
 }

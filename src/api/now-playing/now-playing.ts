@@ -1,20 +1,20 @@
 import { positionHeaders } from '../../http/headers.ts'
 import type { Reply } from '../../http/route.ts'
-import { integer, text } from '../../model/fields/field.ts'
+import { integerField, textField } from '../../model/fields/field.ts'
 import type { DocumentKind } from '../../model/station/live-view.ts'
-import { renderStation, shownArtUrl } from '../../model/station/now-playing.ts'
+import { renderStationObject, shownArtUrl } from '../../model/station/now-playing.ts'
 import { listVary, privateCaching, publicCaching, publicHeaders } from '../../model/station/public-headers.ts'
 import { isPlausibleOffset, type StationState } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, pickRetrySeconds, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { maySeeStation } from '../auth/access.ts'
-import { addListenToken } from '../auth/credential-links.ts'
-import { type StationLookup, getVisibleStation, readStationLookup } from '../auth/public-request.ts'
-import { queryFilters } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json, type Operation } from '../core/route.ts'
-import { arrayOf, ref } from '../core/schemas.ts'
+import { addListenTokenToUrl } from '../auth/credential-links.ts'
+import { type StationLookup, getVisibleStation, toStationLookup } from '../auth/public-request.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, jsonReply, type ApiOperation } from '../core/route.ts'
+import { arrayOf, schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { isNewState } from './long-polls.ts'
+import { endsLongPoll } from './long-polls.ts'
 
 /*
  * The public reads, answered from memory. Requests for a private station return 404 unless the key has access
@@ -68,18 +68,19 @@ function respondToPoll(
   return (state, services) => {
     const { waitMs, since } = poll
     const awaited = { ...caller, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
-    if (isNewState(awaited, state) || !isPlausibleOffset(since, engineTimeMs()))
+    if (endsLongPoll(awaited, state) || !isPlausibleOffset(since, engineTimeMs()))
       return respond(state, services)
     if (waitMs === 0) return sendNotModified(state, services)
     const ofToken = services.listenTokens.read(caller.apiKey)
     const remainingMs = ofToken === null ? Infinity : ofToken.endsAtMs - engineTimeMs()
     const bounded = { ...awaited, waitMs: Math.min(waitMs, Math.max(0, remainingMs) + expiryMarginMs) }
-    const respondLater: Respond = now => (isNewState(awaited, now) ? respond : sendNotModified)(now, services)
+    const respondLater: Respond = now =>
+      (endsLongPoll(awaited, now) ? respond : sendNotModified)(now, services)
     return {
       later: send => {
         const end = () => send(() => respondForStation(caller, services, respondLater))
         // The state may have changed since the check above.
-        const isNew = isNewState(awaited, services.live.findState(caller.name) ?? state)
+        const isNew = endsLongPoll(awaited, services.live.findState(caller.name) ?? state)
         const waiting = isNew ? 'released' : services.longPolls.wait(bounded, end)
         if (typeof waiting === 'function') return waiting
         if (waiting === 'released') end()
@@ -94,14 +95,18 @@ function refuse(): never {
   throw new TooManyRequests(pickRetrySeconds())
 }
 
-const nowPlaying = ref('NowPlaying')
-const nowPlayingEvent = ref('NowPlayingEvent')
-const summary = ref('StationSummary')
+const nowPlaying = schemaRef('NowPlaying')
+const nowPlayingEvent = schemaRef('NowPlayingEvent')
+const summary = schemaRef('StationSummary')
 
-const filters = queryFilters({
-  wait: integer({ min: 0, max: 60, about: 'Seconds to wait for an offset above `since`.' }),
-  since: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, about: 'The last `X-Cuewire-Offset` received.' }),
-  epoch: text({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })
+const filters = openQueryFilters({
+  wait: integerField({ min: 0, max: 60, about: 'Seconds to wait for an offset above `since`.' }),
+  since: integerField({
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    about: 'The last `X-Cuewire-Offset` received.'
+  }),
+  epoch: textField({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })
 })
 
 /**
@@ -116,24 +121,24 @@ function parsePoll(query: URLSearchParams) {
 
 const sameBody = 'The entity tag matches.'
 
-const reading = (path: string, operation: Omit<Operation, 'tag'>, respond: Respond) =>
+const reading = (path: string, operation: Omit<ApiOperation, 'tag'>, respond: Respond) =>
   apiRoute('GET', path, 'public', {
     tag: 'Now playing',
     ...operation,
-    handle: (request, services) => respondForStation(readStationLookup(request), services, respond)
+    handle: (request, services) => respondForStation(toStationLookup(request), services, respond)
   })
 
-const showingArt = (path: string, operation: Pick<Operation, 'id' | 'summary'>) =>
+const showingArt = (path: string, operation: Pick<ApiOperation, 'id' | 'summary'>) =>
   apiRoute('GET', path, 'public', {
     tag: 'Now playing',
     ...artOperation,
     ...operation,
     handle: (request, services) =>
-      respondForStation(readStationLookup(request), services, art(request.query.get('token') ?? ''))
+      respondForStation(toStationLookup(request), services, art(request.query.get('token') ?? ''))
   })
 
 /** A document that can be long-polled. */
-const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: DocumentKind) =>
+const polling = (path: string, operation: Omit<ApiOperation, 'tag'>, kind: DocumentKind) =>
   apiRoute('GET', path, 'public', {
     tag: 'Now playing',
     query: filters.schemas,
@@ -144,7 +149,7 @@ const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: Document
     ...operation,
     handle(request, services) {
       const poll = parsePoll(request.query)
-      const caller = readStationLookup(request)
+      const caller = toStationLookup(request)
       const respond = sendDocument(kind)
       return respondForStation(caller, services, poll ? respondToPoll(poll, caller, respond) : respond)
     }
@@ -158,7 +163,7 @@ const art =
   (token: string): Respond =>
   (state, { config: { BASE_URL: baseUrl } }) => {
     const url = shownArtUrl(state, baseUrl)
-    const target = state.profile.isPublic ? url : addListenToken(url, token, baseUrl)
+    const target = state.profile.isPublic ? url : addListenTokenToUrl(url, token, baseUrl)
     return { status: 302, headers: { Location: target, ...publicCaching } }
   }
 
@@ -176,7 +181,7 @@ const stations = apiRoute('GET', '/api/stations', 'public', {
   response: arrayOf(summary),
   async handle(request, services) {
     const visible = await findVisible(request, services)
-    const value = visible.map(station => renderStation(station.read(), services.config.BASE_URL))
+    const value = visible.map(station => renderStationObject(station.read(), services.config.BASE_URL))
     const isPublic = visible.every(station => station.isPublic)
     return { value, headers: { ...(isPublic ? {} : privateCaching), ...listVary } }
   }
@@ -243,6 +248,6 @@ export const nowPlayingRoutes = [
   reading(
     '/api/station/:station_id',
     { id: 'getStationSummary', summary: 'A station', responseRecord: 'StationSummary', response: summary },
-    (state, { config }) => json(renderStation(state, config.BASE_URL))
+    (state, { config }) => jsonReply(renderStationObject(state, config.BASE_URL))
   )
 ]

@@ -1,20 +1,20 @@
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { followerTransports, readFollowers } from '../../stores/redis/followers.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { exactly, int64, named } from '../core/schemas.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { exactObject, int64, namedSchema } from '../core/schemas.ts'
 
 const count = (about: string) => ({ ...int64, description: about })
 
-const occupancySchema = named(
+const occupancySchema = namedSchema(
   'Occupancy',
   'How many clients follow a station.',
-  exactly({
+  exactObject({
     at: {
       ...int64,
       description: 'Unix seconds of the oldest count in these sums; servers count every two seconds.'
     },
     total: count('All followers.'),
-    by_transport: exactly({
+    by_transport: exactObject({
       websocket: count('WebSockets.'),
       sse: count('Streams of server-sent events.'),
       http_stream: count('Streams of lines.'),
@@ -31,8 +31,8 @@ export const occupancyRoute = apiRoute('GET', '/api/station/:station_id/occupanc
   response: occupancySchema,
   async handle(request, { redis }) {
     const nowMs = engineTimeMs()
-    const { atMs, counts } = await readFollowers(redis, getStation(request).id, nowMs)
+    const { atMs, counts } = await readFollowers(redis, getRequestStation(request).id, nowMs)
     const total = followerTransports.reduce((sum, transport) => sum + counts[transport], 0)
-    return json({ at: Math.floor((atMs ?? nowMs) / 1_000), total, by_transport: counts })
+    return jsonReply({ at: Math.floor((atMs ?? nowMs) / 1_000), total, by_transport: counts })
   }
 })

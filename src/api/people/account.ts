@@ -1,26 +1,26 @@
-import { text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
-import { ApiError, assertNoProblems, fieldError } from '../../platform/runtime/errors.ts'
+import { textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/validators.ts'
+import { ApiError, assertNoFieldErrors, fieldError } from '../../platform/runtime/errors.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from '../auth/effective-permissions.ts'
 import { hashPassword, verifyPassword } from '../auth/passwords.ts'
 import { actionRoute } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
+import { changedWithoutValues } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, apiRoute, json } from '../core/route.ts'
-import { exactly, string } from '../core/schemas.ts'
+import { actionReply, apiRoute, jsonReply } from '../core/route.ts'
+import { exactObject, string } from '../core/schemas.ts'
 import {
   emailField,
   maxPasswordLength,
   minPasswordLength,
-  nameField,
+  personNameField,
   preferenceFields,
   withUniqueEmail
 } from './people.ts'
-import { accountTag, endSignInSessions, signedInUser, getUser } from './sessions.ts'
-import { limitPasswords } from './sign-in.ts'
-import { auditUser, preferenceChanges, readUser, userFields } from './users.ts'
+import { accountTag, endSignInSessions, getSignedInUser, getRequestUser } from './sessions.ts'
+import { runLimitedPasswordCheck } from './sign-in.ts'
+import { toUserAuditEntry, preferenceAssignmentsFragment, readUser, userFields } from './users.ts'
 
-const avatarSchema = exactly({
+const avatarSchema = exactObject({
   url_32: string,
   url_64: string,
   url_128: string,
@@ -32,10 +32,10 @@ const me = apiRoute('GET', '/api/frontend/account/me', 'any key', {
   id: 'getMe',
   tag: accountTag,
   summary: 'The user of the request',
-  response: exactly({ ...userFields, avatar: avatarSchema }),
+  response: exactObject({ ...userFields, avatar: avatarSchema }),
   handle: async (request, { reads: sql, config }) => {
-    const user = await readUser(sql, getUser(request).id, request, config.BASE_URL)
-    return json({ ...user, avatar: renderAvatar(config.BASE_URL) })
+    const user = await readUser(sql, getRequestUser(request).id, request, config.BASE_URL)
+    return jsonReply({ ...user, avatar: renderAvatar(config.BASE_URL) })
   }
 })
 
@@ -45,7 +45,7 @@ function renderAvatar(baseUrl: string) {
   return { url_32: url, url_64: url, url_128: url, service_name: 'disabled', service_url: baseUrl }
 }
 
-const meFields = { email: emailField, name: nameField, ...preferenceFields }
+const meFields = { email: emailField, name: personNameField, ...preferenceFields }
 const meValidator = changesValidator(meFields)
 
 const editMe = actionRoute('PUT', '/api/frontend/account/me', 'any key', {
@@ -56,19 +56,19 @@ const editMe = actionRoute('PUT', '/api/frontend/account/me', 'any key', {
   body: bodySchema(meFields, { isPartial: true }),
   errors: [409],
   prepare(request, { config }) {
-    const { id } = getUser(request)
+    const { id } = getRequestUser(request)
     const values = parseBody(meValidator, request.body)
     const { email, name = null } = values
     return async tx => {
       await tx`select from users where id = ${id} for update`
       const before = await readUser(tx, id, request, config.BASE_URL)
-      if (email !== undefined && email !== before.email) signedInUser(request)
+      if (email !== undefined && email !== before.email) getSignedInUser(request)
       await withUniqueEmail(tx`
         update users set email = coalesce(${email ?? null}, email), name = coalesce(${name}, name),
-          ${preferenceChanges(tx, values)} updated_at = now()
+          ${preferenceAssignmentsFragment(tx, values)} updated_at = now()
         where id = ${id}`)
       const after = await readUser(tx, id, request, config.BASE_URL)
-      return { audit: [auditUser(before, after)], reply: actionReply('Record updated successfully.') }
+      return { audit: [toUserAuditEntry(before, after)], reply: actionReply('Record updated successfully.') }
     }
   }
 })
@@ -77,16 +77,20 @@ const permissions = apiRoute('GET', '/api/frontend/account/permissions', 'any ke
   id: 'getMyPermissions',
   tag: accountTag,
   summary: 'What the key or session of the request may read and write',
-  response: exactly({ effective_permissions: effectivePermissionsSchema }),
+  response: exactObject({ effective_permissions: effectivePermissionsSchema }),
   async handle({ caller }, { reads: sql }) {
     if (!caller?.key) throw new ApiError('forbidden')
-    return json({ effective_permissions: await readEffectivePermissions(sql, caller.key) })
+    return jsonReply({ effective_permissions: await readEffectivePermissions(sql, caller.key) })
   }
 })
 
 const passwordFields = {
-  current_password: text({ max: 1_000, fallback: '', about: 'The current password; empty without one.' }),
-  new_password: text({
+  current_password: textField({
+    max: 1_000,
+    fallback: '',
+    about: 'The current password; empty without one.'
+  }),
+  new_password: textField({
     min: minPasswordLength,
     max: maxPasswordLength,
     about: 'The new password.',
@@ -102,7 +106,7 @@ const password = actionRoute('PUT', '/api/frontend/account/password', 'any key',
   body: bodySchema(passwordFields),
   async prepare(request, services) {
     const { sql, keys } = services
-    const { id, sessionId } = signedInUser(request)
+    const { id, sessionId } = getSignedInUser(request)
     const values = parseBody(passwordValidator, request.body)
     const [user] = await sql<{ account: string; hash: string | null }[]>`
       select lower(email) as account, password_hash as hash from users where id = ${id}`
@@ -110,10 +114,10 @@ const password = actionRoute('PUT', '/api/frontend/account/password', 'any key',
     const { account, hash } = user
     if (hash !== null) {
       const client = { account, address: request.address, knownAs: `session ${sessionId}` }
-      const isRight = await limitPasswords(services, client, () =>
+      const isRight = await runLimitedPasswordCheck(services, client, () =>
         verifyPassword(hash, values.current_password)
       )
-      if (!isRight) assertNoProblems([fieldError('current_password', 'wrong', 'is wrong.')])
+      if (!isRight) assertNoFieldErrors([fieldError('current_password', 'wrong', 'is wrong.')])
     }
     const newHash = await hashPassword(values.new_password)
     return async tx => {
@@ -123,7 +127,7 @@ const password = actionRoute('PUT', '/api/frontend/account/password', 'any key',
       if (count === 0) throw new ApiError('conflict', 'The password was changed meanwhile.')
       await endSignInSessions(tx, id, sessionId)
       return {
-        audit: [{ record: 'User', id, name: account, changes: changed('password') }],
+        audit: [{ record: 'User', id, name: account, changes: changedWithoutValues('password') }],
         reply() {
           keys.forget(({ user: other }) => other?.id === id)
           return actionReply('Password changed. All other sessions have ended.')
@@ -137,11 +141,11 @@ const twoFactor = apiRoute('GET', '/api/frontend/account/two-factor', 'any key',
   id: 'getMyTwoFactor',
   tag: accountTag,
   summary: 'Whether the user signs in with one-time passwords: never, there are passkeys instead',
-  response: exactly({ two_factor_enabled: { type: 'boolean', const: false } }),
+  response: exactObject({ two_factor_enabled: { type: 'boolean', const: false } }),
   handle: request => {
-    getUser(request)
-    return json({ two_factor_enabled: false })
+    getRequestUser(request)
+    return jsonReply({ two_factor_enabled: false })
   }
 })
 
-export const accountRoutes = [me, editMe, permissions, password, twoFactor]
+export const ownAccountRoutes = [me, editMe, permissions, password, twoFactor]

@@ -1,23 +1,28 @@
 import { timingSafeEqual } from 'node:crypto'
 
-import { integer, secret, text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { ApiError, assertNoProblems, fieldError } from '../../platform/runtime/errors.ts'
+import { integerField, secretField, textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
+import { ApiError, assertNoFieldErrors, fieldError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
-import { combineRoles } from '../auth/user-grants.ts'
+import { combineRoleGrants } from '../auth/user-grants.ts'
 import { actionRoute } from '../core/actions.ts'
-import { auditChanges, changed } from '../core/audit.ts'
+import { toAuditedChanges, changedWithoutValues } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
-import { exceedsInviter, inviterColumns, inviterOf, type InviterRow } from './inviters.ts'
-import { checkRegistration, insertPasskey, offerRegistration, optionalPasskeyField } from './passkeys.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { actionReply, apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
+import { exceedsInviter, inviterColumns, toInviter, type InviterRow } from './inviters.ts'
 import {
-  access,
+  verifyPasskeyRegistration,
+  insertPasskey,
+  offerPasskeyRegistration,
+  optionalPasskeyField
+} from './passkeys.ts'
+import {
+  peopleAccess,
   assertFreeEmail,
   assertMayGrant,
   changePeople,
@@ -25,30 +30,30 @@ import {
   grantFields,
   grantSchemas,
   lockPeople,
-  nameField,
-  type RoleName,
+  personNameField,
+  type NamedRole,
   readNewGrants,
-  tag,
+  peopleTag,
   newPasswordRule,
   emailRule
 } from './people.ts'
-import { accountTag, signedInReply, signedInSchema, startSignInSession } from './sessions.ts'
-import { limitAttempts } from './sign-in.ts'
-import { auditUser, insertUser, readUser } from './users.ts'
+import { accountTag, renderSignedInReply, signedInSchema, startSignInSession } from './sessions.ts'
+import { limitSignInAttempts } from './sign-in.ts'
+import { toUserAuditEntry, insertUser, readUser } from './users.ts'
 
 const maxHours = 30 * 24
 const maxOpen = 500
 
 const fields = {
-  email: text({
+  email: textField({
     ...emailRule,
     fallback: '',
     about: 'The address of the person, who may change it. No email is sent.',
     example: 'anna@example.com'
   }),
-  name: nameField,
+  name: personNameField,
   ...grantFields,
-  expires_in_hours: integer({
+  expires_in_hours: integerField({
     min: 1,
     max: maxHours,
     fallback: 7 * 24,
@@ -57,10 +62,10 @@ const fields = {
 }
 const validator = bodyValidator(fields)
 
-const invitationSchema = named(
+const invitationSchema = namedSchema(
   'Invitation',
   'An invitation to become a user.',
-  exactly({
+  exactObject({
     id: int64,
     email: string,
     name: string,
@@ -83,7 +88,7 @@ interface InvitationRow extends InviterRow {
   readonly id: number
   readonly email: string
   readonly name: string
-  readonly roles: readonly RoleName[]
+  readonly roles: readonly NamedRole[]
   readonly stations: readonly number[]
   readonly invited_by: string
   readonly created_at: number
@@ -107,13 +112,13 @@ function renderInvitation({ hasInviter, inviterUser, inviterKey, given, ...row }
   return { ...row, exceeds_inviter: exceedsInviter({ hasInviter, inviterUser, inviterKey, given }) }
 }
 
-const list = listRoute('/api/admin/invitations', access, {
+const list = listRoute('/api/admin/invitations', peopleAccess, {
   id: 'listInvitations',
-  tag,
+  tag: peopleTag,
   summary: 'All invitations, newest first; old ones are removed',
   record,
   open(query, _, { reads: sql }) {
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const where = sql`where email ${contains} or name ${contains}`
     return {
       select: sql`${selectInvitations(sql)} ${where} order by id desc`,
@@ -123,20 +128,21 @@ const list = listRoute('/api/admin/invitations', access, {
   }
 })
 
-const create = actionRoute('POST', '/api/admin/invitations', access, {
+const create = actionRoute('POST', '/api/admin/invitations', peopleAccess, {
   id: 'createInvitation',
-  tag,
+  tag: peopleTag,
   summary: 'Invite a person; only this response contains the link, which works once',
   body: bodySchema(fields),
-  response: exactly({ link: { ...string, format: 'uri' }, invitation: record }),
+  response: exactObject({ link: { ...string, format: 'uri' }, invitation: record }),
   errors: [409],
   prepare(request, { config }) {
     const values = parseBody(validator, request.body)
-    if (values.roles.length === 0) assertNoProblems([fieldError('roles', 'required', 'must not be empty.')])
+    if (values.roles.length === 0)
+      assertNoFieldErrors([fieldError('roles', 'required', 'must not be empty.')])
     const token = generateToken()
     const parsed = parseToken(token)
     if (!parsed) throw new Error('malformed token')
-    const inviter = inviterOf(request)
+    const inviter = toInviter(request)
     return changePeople(async tx => {
       const { stations } = await readNewGrants(tx, request, values)
       const [made] = await tx<{ id: number }[]>`
@@ -158,11 +164,11 @@ const create = actionRoute('POST', '/api/admin/invitations', access, {
             record: 'Invitation',
             id: made.id,
             name: values.email,
-            changes: auditChanges(fields, null, { ...values, ...invitation })
+            changes: toAuditedChanges(fields, null, { ...values, ...invitation })
           }
         ],
         reply: {
-          ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation }),
+          ...jsonReply({ link: `${config.BASE_URL}/#/join/${token}`, invitation }),
           headers: { 'Cache-Control': 'no-store' }
         }
       }
@@ -178,22 +184,32 @@ interface StoredInvitation {
   readonly stations: readonly number[] | null
 }
 
-const revoke = actionRoute('DELETE', '/api/admin/invitation/:id', access, {
+const revoke = actionRoute('DELETE', '/api/admin/invitation/:id', peopleAccess, {
   id: 'revokeInvitation',
-  tag,
+  tag: peopleTag,
   summary: 'Revoke an invitation that was not accepted; idempotent',
   errors: [409],
   prepare: request =>
     changePeople(async tx => {
       const [found] = await tx<(StoredInvitation & { isAccepted: boolean })[]>`
         select id, email, name, roles, stations, accepted_at is not null as "isAccepted"
-        from invitations where id = ${parseId(request.params['id'])} for update`
+        from invitations where id = ${parsePathId(request.params['id'])} for update`
       if (!found) throw new ApiError('not-found')
       if (found.isAccepted) throw new ApiError('conflict', 'The person has joined: remove the user instead.')
-      assertMayGrant(request, combineRoles({ roles: await readRoles(tx, found), stations: found.stations }))
+      assertMayGrant(
+        request,
+        combineRoleGrants({ roles: await readRoles(tx, found), stations: found.stations })
+      )
       await tx`update invitations set revoked_at = coalesce(revoked_at, now()) where id = ${found.id}`
       return {
-        audit: [{ record: 'Invitation', id: found.id, name: found.email, changes: changed('revoked_at') }],
+        audit: [
+          {
+            record: 'Invitation',
+            id: found.id,
+            name: found.email,
+            changes: changedWithoutValues('revoked_at')
+          }
+        ],
         reply: actionReply('Invitation revoked.')
       }
     })
@@ -231,7 +247,7 @@ async function getOpenInvitation(tx: Tx, token: string): Promise<StoredInvitatio
   return row
 }
 
-const tokenField = text({
+const tokenField = textField({
   min: 1,
   max: 200,
   about: 'The last part of the link.',
@@ -246,20 +262,20 @@ const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
   tag: accountTag,
   summary: 'What an invitation offers',
   body: bodySchema(openFields),
-  response: exactly({ email: string, name: string, roles: arrayOf(string), expires_at: unixSeconds }),
+  response: exactObject({ email: string, name: string, roles: arrayOf(string), expires_at: unixSeconds }),
   isSameOriginOnly: true,
   errors: [403, 404, 429],
   async handle(request, services) {
     const { sql } = services
     const { token } = parseBody(openValidator, request.body)
-    await limitAttempts(services, request.address)
+    await limitSignInAttempts(services, request.address)
     return sql.begin(async tx => {
       const invitation = await getOpenInvitation(tx, token)
       const roles = await readRoles(tx, invitation)
       const [times] = await tx<{ expires_at: number }[]>`
         select floor(extract(epoch from expires_at))::bigint as expires_at from invitations where id = ${invitation.id}`
       const { email, name } = invitation
-      return json({ email, name, roles: roles.map(role => role.name), expires_at: times?.expires_at })
+      return jsonReply({ email, name, roles: roles.map(role => role.name), expires_at: times?.expires_at })
     })
   }
 })
@@ -267,8 +283,8 @@ const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
 const personFields = {
   token: tokenField,
   email: emailField,
-  name: nameField,
-  password: secret({
+  name: personNameField,
+  password: secretField({
     ...newPasswordRule,
     about: 'The password; needed without a passkey.'
   })
@@ -286,13 +302,13 @@ const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
   errors: [403, 404, 409, 429],
   async handle(request, services) {
     const { token, ...person } = parseBody(personValidator, request.body)
-    await limitAttempts(services, request.address)
+    await limitSignInAttempts(services, request.address)
     const { id } = await services.sql.begin(async tx => {
       const invitation = await getOpenInvitation(tx, token)
       await assertFreeEmail(tx, person.email)
       return invitation
     })
-    return json(await offerRegistration(services, `invitation ${id}`, person))
+    return jsonReply(await offerPasskeyRegistration(services, `invitation ${id}`, person))
   }
 })
 
@@ -315,12 +331,12 @@ const join = actionRoute('POST', '/api/frontend/account/join', 'public', {
     const { sql, config } = services
     const { token, email, name, password, passkey } = parseBody(joinValidator, request.body)
     if (password === '' && passkey === null)
-      assertNoProblems([fieldError('password', 'required', 'is required without a passkey.')])
-    await limitAttempts(services, request.address)
+      assertNoFieldErrors([fieldError('password', 'required', 'is required without a passkey.')])
+    await limitSignInAttempts(services, request.address)
     // Before the password is hashed, which takes time and memory.
     const { id } = await sql.begin(tx => getOpenInvitation(tx, token))
     const hash = password === '' ? null : await hashPassword(password)
-    const credential = passkey && (await checkRegistration(services, `invitation ${id}`, passkey))
+    const credential = passkey && (await verifyPasskeyRegistration(services, `invitation ${id}`, passkey))
     return async tx => {
       await lockPeople(tx)
       const invitation = await getOpenInvitation(tx, token)
@@ -332,8 +348,8 @@ const join = actionRoute('POST', '/api/frontend/account/join', 'public', {
       const session = await startSignInSession(tx, userId, request)
       const user = await readUser(tx, userId, request, config.BASE_URL)
       return {
-        audit: [auditUser(null, user, hash === null ? '' : 'password')],
-        reply: await signedInReply(tx, request, services, userId, session)
+        audit: [toUserAuditEntry(null, user, hash === null ? '' : 'password')],
+        reply: await renderSignedInReply(tx, request, services, userId, session)
       }
     }
   }

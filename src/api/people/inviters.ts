@@ -1,11 +1,11 @@
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { allows, type Grants, mayGrantAll } from '../auth/access.ts'
-import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
+import { hasPermission, type Grants, mayGrantAll } from '../auth/access.ts'
+import { combineRoleGrants, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import type { ApiRequest } from '../core/route.ts'
-import { access } from './people.ts'
+import { peopleAccess } from './people.ts'
 
 /** Who makes an invitation: a user, also by a key of theirs, or a key that belongs to nobody. */
-export function inviterOf({ caller }: ApiRequest) {
+export function toInviter({ caller }: ApiRequest) {
   const user = caller?.key?.user ?? null
   return { userId: user?.id ?? null, keyId: user === null ? (caller?.key?.id ?? null) : null }
 }
@@ -32,8 +32,11 @@ export const inviterColumns = (sql: Sql | Tx): Fragment => sql`
 /** Whether an invitation gives more than its maker may give now, which is nothing if they are gone. */
 export function exceedsInviter({ hasInviter, inviterUser, inviterKey, given }: InviterRow): boolean {
   if (!hasInviter) return false
-  const inviter = inviterUser === null ? inviterKey : combineRoles(inviterUser)
-  if (inviter === null || !allows(inviter, { permission: access, stationId: null, isRead: false }))
+  const inviter = inviterUser === null ? inviterKey : combineRoleGrants(inviterUser)
+  if (
+    inviter === null ||
+    !hasPermission(inviter, { permission: peopleAccess, stationId: null, isRead: false })
+  )
     return true
-  return !mayGrantAll(inviter, combineRoles(given))
+  return !mayGrantAll(inviter, combineRoleGrants(given))
 }

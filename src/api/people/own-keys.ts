@@ -1,16 +1,16 @@
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { actionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, string } from '../core/schemas.ts'
-import { accountTag, signedInUser, getUser } from './sessions.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, string } from '../core/schemas.ts'
+import { accountTag, getSignedInUser, getRequestUser } from './sessions.ts'
 import {
   createUserKey,
   newUserKeyFields,
   readUserKey,
   renderUserKey,
   revokeUserKey,
-  selectUserKeys,
+  selectUserKeysFragment,
   type UserKeyRow,
   userKeyFields,
   userKeySchema
@@ -28,8 +28,8 @@ const list = apiRoute('GET', path, 'any key', {
   response: arrayOf(record),
   async handle(request, { reads: sql, config }) {
     const rows = await sql<UserKeyRow[]>`
-      ${selectUserKeys(sql)} where u.id = ${getUser(request).id} order by k.id limit 1000`
-    return json(rows.map(row => renderUserKey(row, config.BASE_URL + onePath)))
+      ${selectUserKeysFragment(sql)} where u.id = ${getRequestUser(request).id} order by k.id limit 1000`
+    return jsonReply(rows.map(row => renderUserKey(row, config.BASE_URL + onePath)))
   }
 })
 
@@ -39,8 +39,8 @@ const read = apiRoute('GET', `${onePath}/:id`, 'any key', {
   summary: "One of the user's own API keys",
   response: record,
   async handle(request, { reads: sql, config }) {
-    const row = await readUserKey(sql, request, getUser(request).id)
-    return json(renderUserKey(row, config.BASE_URL + onePath))
+    const row = await readUserKey(sql, request, getRequestUser(request).id)
+    return jsonReply(renderUserKey(row, config.BASE_URL + onePath))
   }
 })
 
@@ -49,10 +49,10 @@ const create = actionRoute('POST', path, 'any key', {
   tag: accountTag,
   summary: 'Create an API key that may always do what its user may do; only this response contains it',
   body: bodySchema(newUserKeyFields),
-  response: exactly({ key: string, ...userKeyFields }),
+  response: exactObject({ key: string, ...userKeyFields }),
   errors: [409],
   prepare(request, { config }) {
-    const { id: userId } = signedInUser(request)
+    const { id: userId } = getSignedInUser(request)
     const values = parseBody(validator, request.body)
     return async tx => {
       await tx`select from users where id = ${userId} for update`
@@ -66,7 +66,7 @@ const revoke = actionRoute('DELETE', `${onePath}/:id`, 'any key', {
   tag: accountTag,
   summary: "Revoke one of the user's own API keys, by its first half or its number",
   prepare(request, { keys }) {
-    const { id: userId } = signedInUser(request)
+    const { id: userId } = getSignedInUser(request)
     return tx => revokeUserKey(tx, request, keys, { userId, message: 'Key revoked.' })
   }
 })

@@ -5,46 +5,47 @@ import type {
 } from '@simplewebauthn/server'
 import * as v from 'valibot'
 
-import { custom, problemText, text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
-import { isStoreFault } from '../../platform/runtime/store-errors.ts'
+import { validatedField, formatCheckMessage, textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
+import { ApiError, errorCodeOf } from '../../platform/runtime/errors.ts'
+import { isTemporaryStoreError } from '../../platform/runtime/store-errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import { passkeyChallengeKey } from '../../stores/redis/keys.ts'
 import { actionRoute } from '../core/actions.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { actionReply, apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, int64, string, unixSeconds } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import type { ApiSettings } from '../core/settings.ts'
 import {
   accountTag,
-  signedInReply,
+  renderSignedInReply,
   signedInSchema,
-  signedInUser,
+  getSignedInUser,
   startSignInSession,
-  getUser
+  getRequestUser
 } from './sessions.ts'
-import { limitAttempts } from './sign-in.ts'
+import { limitSignInAttempts } from './sign-in.ts'
 
 /** Loads the library, which takes 80 ms the first time. */
-export const webauthn = () => import('@simplewebauthn/server')
+export const loadWebauthn = () => import('@simplewebauthn/server')
 
 const challengeTtlSeconds = 300
 const maxPasskeys = 20
 const defaultName = 'Passkey'
 
 /** What a challenge is for: a response to it counts for nothing else. */
-export type ChallengePurpose = 'sign-in' | `user ${number}` | `invitation ${number}`
+export type PasskeyChallengePurpose = 'sign-in' | `user ${number}` | `invitation ${number}`
 
 /** Challenges are in Redis, because the response may reach another server. Each is valid once. */
-async function keepChallenge(redis: RedisClient, challenge: string, purpose: ChallengePurpose) {
+async function keepChallenge(redis: RedisClient, challenge: string, purpose: PasskeyChallengePurpose) {
   await redis.set(passkeyChallengeKey(challenge), purpose, 'EX', challengeTtlSeconds)
 }
 
-const consumeChallenge = (redis: RedisClient, purpose: ChallengePurpose) => async (challenge: string) =>
-  /^[\w-]{20,200}$/.test(challenge) && (await redis.getdel(passkeyChallengeKey(challenge))) === purpose
+const consumeChallenge =
+  (redis: RedisClient, purpose: PasskeyChallengePurpose) => async (challenge: string) =>
+    /^[\w-]{20,200}$/.test(challenge) && (await redis.getdel(passkeyChallengeKey(challenge))) === purpose
 
 /** The site that passkeys belong to. Passkeys do not work at an address other than `BASE_URL`. */
 function siteOf({ BASE_URL: baseUrl }: Pick<ApiSettings, 'BASE_URL'>) {
@@ -55,13 +56,13 @@ function siteOf({ BASE_URL: baseUrl }: Pick<ApiSettings, 'BASE_URL'>) {
 type PasskeyServices = Pick<ApiServices, 'redis' | 'config'>
 
 /** Options with which a browser creates a passkey. */
-export async function offerRegistration(
+export async function offerPasskeyRegistration(
   { redis, config }: PasskeyServices,
-  purpose: ChallengePurpose,
+  purpose: PasskeyChallengePurpose,
   person: { readonly email: string; readonly name: string },
   existing: readonly string[] = []
 ) {
-  const { generateRegistrationOptions } = await webauthn()
+  const { generateRegistrationOptions } = await loadWebauthn()
   const options = await generateRegistrationOptions({
     rpName: 'Cuewire',
     rpID: siteOf(config).rpID,
@@ -75,14 +76,14 @@ export async function offerRegistration(
   return options
 }
 
-/** Checks the response of a browser to `offerRegistration`. Throws 400 if it is not valid. */
-export async function checkRegistration(
+/** Checks the response of a browser to `offerPasskeyRegistration`. Throws 400 if it is not valid. */
+export async function verifyPasskeyRegistration(
   { redis, config }: PasskeyServices,
-  purpose: ChallengePurpose,
+  purpose: PasskeyChallengePurpose,
   response: RegistrationResponseJSON
 ) {
   const { rpID, origin } = siteOf(config)
-  const { verifyRegistrationResponse } = await webauthn()
+  const { verifyRegistrationResponse } = await loadWebauthn()
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response,
     expectedChallenge: consumeChallenge(redis, purpose),
@@ -94,7 +95,7 @@ export async function checkRegistration(
   return registrationInfo.credential
 }
 
-export type NewPasskey = Awaited<ReturnType<typeof checkRegistration>>
+export type NewPasskey = Awaited<ReturnType<typeof verifyPasskeyRegistration>>
 
 /** Stores a passkey of a user. Throws 409 if it is stored already. */
 export async function insertPasskey(tx: Tx, userId: number, passkey: NewPasskey, name: string) {
@@ -105,7 +106,7 @@ export async function insertPasskey(tx: Tx, userId: number, passkey: NewPasskey,
       ${name || defaultName}
     where (select count(*) from passkeys where user_id = ${userId}) < ${maxPasskeys}
     returning id`.catch((error: unknown) => {
-    if (codeOf(error) === '23505') throw new ApiError('conflict', 'This passkey is registered already.')
+    if (errorCodeOf(error) === '23505') throw new ApiError('conflict', 'This passkey is registered already.')
     throw error
   })
   if (!row) throw tooManyPasskeys()
@@ -117,7 +118,7 @@ const tooManyPasskeys = () =>
 
 /** Any failure looks the same: details would help only to forge a response. */
 function refuse(cause?: unknown): never {
-  if (isStoreFault(cause)) throw cause
+  if (isTemporaryStoreError(cause)) throw cause
   const message = 'The passkey could not be verified: try again.'
   throw ApiError.ofFields([{ field: 'passkey', code: 'wrong', message }])
 }
@@ -131,16 +132,16 @@ function isCredential(value: unknown): boolean {
   return success
 }
 
-const notCredential = problemText('invalid_type', 'must be the response of a browser.')
+const notCredential = formatCheckMessage('invalid_type', 'must be the response of a browser.')
 const about = {
   schema: { type: 'object' },
   about: 'The response of the browser (WebAuthn Level 3, `toJSON`).'
 }
 
 const newPasskeyInput = v.custom<RegistrationResponseJSON>(isCredential, notCredential)
-const newPasskeyField = custom(newPasskeyInput, about)
+const newPasskeyField = validatedField(newPasskeyInput, about)
 /** A new passkey in a body; null: none. */
-export const optionalPasskeyField = custom<RegistrationResponseJSON | null>(newPasskeyInput, {
+export const optionalPasskeyField = validatedField<RegistrationResponseJSON | null>(newPasskeyInput, {
   ...about,
   schema: { type: ['object', 'null'] },
   fallback: null
@@ -159,12 +160,12 @@ const offerSignIn = apiRoute('POST', '/api/frontend/account/webauthn/login/optio
   isSameOriginOnly: true,
   errors: [403, 429],
   async handle({ address }, { redis, config }) {
-    await limitAttempts({ redis }, address)
+    await limitSignInAttempts({ redis }, address)
     const { rpID } = siteOf(config)
-    const { generateAuthenticationOptions } = await webauthn()
+    const { generateAuthenticationOptions } = await loadWebauthn()
     const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' })
     await keepChallenge(redis, options.challenge, 'sign-in')
-    return json(options)
+    return jsonReply(options)
   }
 })
 
@@ -177,7 +178,7 @@ interface PasskeyRow {
 }
 
 const signInFields = {
-  passkey: custom(v.custom<AuthenticationResponseJSON>(isCredential, notCredential), about)
+  passkey: validatedField(v.custom<AuthenticationResponseJSON>(isCredential, notCredential), about)
 }
 const signInValidator = bodyValidator(signInFields)
 
@@ -193,14 +194,14 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
   async handle(request, services) {
     const { sql, redis, config } = services
     const response = parseBody(signInValidator, request.body).passkey
-    await limitAttempts({ redis }, request.address)
+    await limitSignInAttempts({ redis }, request.address)
     const { id } = response
     const { rpID, origin } = siteOf(config)
     const [row] = await sql<PasskeyRow[]>`
       select id, user_id as "userId", public_key as "publicKey", counter, transports from passkeys
       where credential_id = ${id.replaceAll('\0', '')}`
     if (!row) return refuse()
-    const { verifyAuthenticationResponse } = await webauthn()
+    const { verifyAuthenticationResponse } = await loadWebauthn()
     // Before the transaction: it waits for Redis, and computes.
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
@@ -219,19 +220,19 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
         where id = ${row.id} and counter = ${row.counter}`
       if (count === 0) return refuse()
       const token = await startSignInSession(tx, row.userId, request)
-      return signedInReply(tx, request, services, row.userId, token)
+      return renderSignedInReply(tx, request, services, row.userId, token)
     })
   }
 })
 
 const path = '/api/frontend/account/passkey'
 
-const passkeySchema = exactly({
+const passkeySchema = exactObject({
   id: int64,
   name: string,
   created_at: unixSeconds,
   last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
-  links: exactly({ self: string })
+  links: exactObject({ self: string })
 })
 
 const selectPasskeys = (sql: Sql, baseUrl: string) => sql`
@@ -245,8 +246,8 @@ const list = apiRoute('GET', '/api/frontend/account/passkeys', 'any key', {
   summary: 'The passkeys of the user',
   response: arrayOf(passkeySchema),
   handle: async (request, { reads: sql, config }) =>
-    json(
-      await sql`${selectPasskeys(sql, config.BASE_URL)} where user_id = ${getUser(request).id} order by id`
+    jsonReply(
+      await sql`${selectPasskeys(sql, config.BASE_URL)} where user_id = ${getRequestUser(request).id} order by id`
     )
 })
 
@@ -256,11 +257,11 @@ const read = apiRoute('GET', `${path}/:id`, 'any key', {
   summary: 'A passkey of the user',
   response: passkeySchema,
   async handle(request, { reads: sql, config }) {
-    const id = parseId(request.params['id'])
+    const id = parsePathId(request.params['id'])
     const [row] =
-      await sql`${selectPasskeys(sql, config.BASE_URL)} where id = ${id} and user_id = ${getUser(request).id}`
+      await sql`${selectPasskeys(sql, config.BASE_URL)} where id = ${id} and user_id = ${getRequestUser(request).id}`
     if (!row) throw new ApiError('not-found')
-    return json(row)
+    return jsonReply(row)
   }
 })
 
@@ -274,7 +275,7 @@ const offer = apiRoute('GET', registerPath, 'any key', {
   errors: [409],
   changes: true,
   async handle(request, services) {
-    const { id } = signedInUser(request)
+    const { id } = getSignedInUser(request)
     const { reads: sql } = services
     const [user] = await sql<{ email: string; name: string; existing: string[] }[]>`
       select email, name, coalesce((select jsonb_agg(credential_id) from passkeys where user_id = u.id), '[]') as existing
@@ -282,13 +283,13 @@ const offer = apiRoute('GET', registerPath, 'any key', {
     if (!user) throw new ApiError('not-found')
     // A passkey that is refused after it was created would remain on the device.
     if (user.existing.length >= maxPasskeys) throw tooManyPasskeys()
-    return json(await offerRegistration(services, `user ${id}`, user, user.existing))
+    return jsonReply(await offerPasskeyRegistration(services, `user ${id}`, user, user.existing))
   }
 })
 
 const registerFields = {
   passkey: newPasskeyField,
-  name: text({
+  name: textField({
     max: 100,
     isTrimmed: true,
     fallback: '',
@@ -305,9 +306,9 @@ const register = actionRoute('PUT', registerPath, 'any key', {
   body: bodySchema(registerFields),
   errors: [409],
   async prepare(request, services) {
-    const user = signedInUser(request)
+    const user = getSignedInUser(request)
     const { passkey, name } = parseBody(registerValidator, request.body)
-    const credential = await checkRegistration(services, `user ${user.id}`, passkey)
+    const credential = await verifyPasskeyRegistration(services, `user ${user.id}`, passkey)
     return async tx => {
       const id = await insertPasskey(tx, user.id, credential, name)
       return {
@@ -324,8 +325,8 @@ const remove = actionRoute('DELETE', `${path}/:id`, 'any key', {
   summary: 'Remove a passkey; a user without a password keeps the last one',
   errors: [409],
   prepare(request) {
-    const user = signedInUser(request)
-    const id = parseId(request.params['id'])
+    const user = getSignedInUser(request)
+    const id = parsePathId(request.params['id'])
     return async tx => {
       await tx`select from users where id = ${user.id} for update`
       const [removed] = await tx<{ name: string }[]>`

@@ -1,28 +1,28 @@
 import * as v from 'valibot'
 
-import { custom, flag, integer, listOf, text } from '../../model/fields/field.ts'
+import { validatedField, flagField, integerField, listField, textField } from '../../model/fields/field.ts'
 import {
   ApiError,
-  assertNoProblems,
-  codeOf,
+  assertNoFieldErrors,
+  errorCodeOf,
   type FieldError,
   fieldError
 } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
-import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
+import { combineRoleGrants, type UserGrantRow } from '../auth/user-grants.ts'
 import type { ActionResult } from '../core/actions.ts'
-import { findUnknown } from '../core/parse.ts'
+import { findUnknownElements } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
-import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, exactObject, int64, string, unixSeconds } from '../core/schemas.ts'
 
 // What the routes of users, roles and invitations have in common.
 
 /** The permission to manage people. Beyond it, nobody grants or takes more than they have. */
-export const access = 'administer settings'
-export const tag = 'People'
+export const peopleAccess = 'administer settings'
+export const peopleTag = 'People'
 
-const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'An id.' })
+const id = integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'An id.' })
 
 /** The id of a role, or a role with its id. */
 const roleId = v.pipe(
@@ -33,12 +33,12 @@ const roleId = v.pipe(
 
 /** The fields that say what a user may do. */
 export const grantFields = {
-  roles: listOf(roleId, {
+  roles: listField(roleId, {
     max: 20,
     items: { anyOf: [id.schema, { type: 'object', properties: { id: id.schema, name: string } }] },
     about: 'Ids of roles, or roles as a record contains them. Their permissions add up.'
   }),
-  stations: listOf(id.input, {
+  stations: listField(id.input, {
     max: 1_000,
     items: id.schema,
     about: 'Ids of the stations that the roles are limited to; empty: not limited.'
@@ -47,7 +47,7 @@ export const grantFields = {
 
 /** The schemas of these fields in a response. */
 export const grantSchemas = {
-  roles: arrayOf(exactly({ id: int64, name: string })),
+  roles: arrayOf(exactObject({ id: int64, name: string })),
   stations: {
     ...arrayOf(int64),
     description: 'The stations that the roles are limited to; empty: not limited.'
@@ -55,13 +55,13 @@ export const grantSchemas = {
 }
 
 /** A role of a user or an invitation. */
-export interface RoleName {
+export interface NamedRole {
   readonly id: number
   readonly name: string
 }
 
 /** A user as other records contain it. */
-export const userSummarySchema = exactly({
+export const userSummarySchema = exactObject({
   id: int64,
   email: string,
   name: string,
@@ -75,7 +75,7 @@ export const userSummarySchema = exactly({
 })
 
 /** The summary of the user `u` of a statement. */
-export const userSummary = (sql: Sql | Tx): Fragment => sql`
+export const userSummaryFragment = (sql: Sql | Tx): Fragment => sql`
   jsonb_build_object(
     'id', u.id, 'email', u.email, 'name', u.name, 'auth_password', '', 'locale', u.locale,
     'show_24_hour_time', u.show_24_hour_time, 'two_factor_secret', null,
@@ -92,7 +92,7 @@ export const emailRule = {
   says: 'must be an email address.'
 } as const
 
-export const emailField = text({
+export const emailField = textField({
   ...emailRule,
   min: 3,
   about: 'The address to sign in with.',
@@ -111,20 +111,25 @@ export const newPasswordRule = {
 
 /** How clients show texts and times to a person. */
 export const preferenceFields = {
-  locale: custom<string | null>(text({ max: 25, about: '' }).input, {
+  locale: validatedField<string | null>(textField({ max: 25, about: '' }).input, {
     fallback: null,
     schema: { type: ['string', 'null'], maxLength: 25 },
     about: 'The language for clients; null: that of the browser.',
     example: 'de_DE'
   }),
-  show_24_hour_time: custom<boolean | null>(flag({ about: '' }).input, {
+  show_24_hour_time: validatedField<boolean | null>(flagField({ about: '' }).input, {
     fallback: null,
     schema: { type: ['boolean', 'null'] },
     about: 'Whether clients show times with 24 hours; null: as is usual for the language.'
   })
 }
 
-export const nameField = text({ max: 100, isTrimmed: true, fallback: '', about: 'The name of the person.' })
+export const personNameField = textField({
+  max: 100,
+  isTrimmed: true,
+  fallback: '',
+  about: 'The name of the person.'
+})
 
 /** Serializes changes of people, so that two administrators cannot remove each other. */
 export async function lockPeople(tx: Tx): Promise<void> {
@@ -150,12 +155,12 @@ export async function readNewGrants(
   const found = await tx<(Grants & { readonly id: number })[]>`
     select id, permissions, station_permissions as "stationPermissions" from roles
     where id = any(${[...roles]}::bigint[]) for share`
-  assertNoProblems([
-    ...findUnknown(roles, new Set(found.map(role => role.id)), 'roles.', 'is no role.'),
+  assertNoFieldErrors([
+    ...findUnknownElements(roles, new Set(found.map(role => role.id)), 'roles.', 'is no role.'),
     ...(await findUnknownStations(tx, request, stations, { prefix: 'stations.', kept }))
   ])
   const row = { roles: found, stations: stations.length === 0 ? null : stations }
-  assertMayGrant(request, combineRoles(row))
+  assertMayGrant(request, combineRoleGrants(row))
   return row
 }
 
@@ -211,7 +216,7 @@ export async function withUniqueEmail<Result>(statement: Promise<Result>): Promi
   try {
     return await statement
   } catch (error) {
-    throw codeOf(error) === '23505' ? emailTaken() : error
+    throw errorCodeOf(error) === '23505' ? emailTaken() : error
   }
 }
 

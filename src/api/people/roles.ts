@@ -1,8 +1,15 @@
 import * as v from 'valibot'
 
-import { choice, custom, integer, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
-import { ApiError, assertNoProblems, codeOf, fieldError } from '../../platform/runtime/errors.ts'
+import {
+  choiceField,
+  validatedField,
+  integerField,
+  listField,
+  textField,
+  type ValuesOf
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/validators.ts'
+import { ApiError, assertNoFieldErrors, errorCodeOf, fieldError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import {
   globalPermissions,
@@ -12,17 +19,17 @@ import {
   stationPermissions
 } from '../auth/access.ts'
 import { actionRoute } from '../core/actions.ts'
-import { type AuditEntry, auditChanges } from '../core/audit.ts'
+import { type AuditEntry, toAuditedChanges } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
-import { access, assertMayGrant, changePeople, findUnknownStations, tag } from './people.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, namedSchema, string } from '../core/schemas.ts'
+import { peopleAccess, assertMayGrant, changePeople, findUnknownStations, peopleTag } from './people.ts'
 
 function permissionList(names: readonly [Permission, ...Permission[]], about: string) {
-  const permission = choice(names, { about })
-  const list = listOf(permission.input, { max: 100, items: permission.schema, about })
+  const permission = choiceField(names, { about })
+  const list = listField(permission.input, { max: 100, items: permission.schema, about })
   return {
     ...list,
     input: v.pipe(
@@ -33,20 +40,26 @@ function permissionList(names: readonly [Permission, ...Permission[]], about: st
 }
 
 const ofStation = {
-  id: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id of the station.', example: 1 }),
+  id: integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id of the station.', example: 1 }),
   permissions: permissionList(stationPermissions, 'Permissions for the station.')
 }
 const granted = {
   global: permissionList(globalPermissions, 'Permissions for the installation and all stations.'),
-  station: listOf(bodyValidator(ofStation), {
+  station: listField(bodyValidator(ofStation), {
     max: 1_000,
     items: bodySchema(ofStation),
     about: 'Permissions for single stations.'
   })
 }
 const fields = {
-  name: text({ min: 1, max: 100, isTrimmed: true, about: 'The name of the role.', example: 'Night shift' }),
-  permissions: custom(bodyValidator(granted), {
+  name: textField({
+    min: 1,
+    max: 100,
+    isTrimmed: true,
+    about: 'The name of the role.',
+    example: 'Night shift'
+  }),
+  permissions: validatedField(bodyValidator(granted), {
     fallback: { global: [], station: [] },
     schema: {
       type: 'object',
@@ -65,17 +78,17 @@ const computedFields = {
   is_super_admin: { ...boolean, description: 'Whether it has all permissions and cannot be changed.' },
   is_builtin: { ...boolean, description: 'Whether it is a role of the program, which cannot be changed.' },
   users: { ...int64, description: 'Number of users with the role.' },
-  links: exactly({ self: string })
+  links: exactObject({ self: string })
 }
 
-const roleSchema = named(
+const roleSchema = namedSchema(
   'Role',
   'A role: permissions that users have together.',
-  exactly({
+  exactObject({
     name: string,
-    permissions: exactly({
+    permissions: exactObject({
       global: permissionNames,
-      station: arrayOf(exactly({ id: int64, permissions: permissionNames }))
+      station: arrayOf(exactObject({ id: int64, permissions: permissionNames }))
     }),
     ...computedFields
   })
@@ -111,15 +124,15 @@ function renderRole(row: RoleRow, baseUrl: string) {
   }
 }
 
-const list = listRoute('/api/admin/roles', access, {
+const list = listRoute('/api/admin/roles', peopleAccess, {
   id: 'listRoles',
-  tag,
+  tag: peopleTag,
   summary: 'All roles',
   responseRecord: 'Role',
   record,
   sort: ['id', 'name'],
   open(query, _, { reads: sql, config }) {
-    const where = sql`where name ${containsText(sql, query.search)}`
+    const where = sql`where name ${containsTextFragment(sql, query.search)}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
     return {
       select: sql`${selectRoles(sql)} ${where} ${order}`,
@@ -137,7 +150,7 @@ async function readRole(sql: Sql | Tx, id: number, lock = sql``): Promise<RoleRo
 }
 
 async function readChangeable(tx: Tx, request: ApiRequest): Promise<RoleRow> {
-  const row = await readRole(tx, parseId(request.params['id']), tx`for update`)
+  const row = await readRole(tx, parsePathId(request.params['id']), tx`for update`)
   if (row.builtin !== null)
     throw new ApiError('conflict', 'A role of the program cannot be changed: create one of your own.')
   assertMayGrant(request, row)
@@ -151,7 +164,7 @@ async function readGrants(
   { global, station }: ValuesOf<typeof fields>['permissions']
 ): Promise<Grants> {
   const ids = station.map(each => each.id)
-  assertNoProblems([
+  assertNoFieldErrors([
     ...(await findUnknownStations(tx, request, ids, { prefix: 'permissions.station.', suffix: '.id' })),
     ...ids.flatMap((id, index) =>
       ids.indexOf(id) === index
@@ -169,12 +182,12 @@ async function readGrants(
 function auditRole(before: RoleRow | null, after: RoleRow | null): AuditEntry {
   const { id = 0, name = '' } = after ?? before ?? {}
   const [from, to] = [before, after].map(row => row && renderRole(row, ''))
-  return { record: 'Role', id, name, changes: auditChanges(fields, from ?? null, to ?? null) }
+  return { record: 'Role', id, name, changes: toAuditedChanges(fields, from ?? null, to ?? null) }
 }
 
-const create = actionRoute('POST', '/api/admin/roles', access, {
+const create = actionRoute('POST', '/api/admin/roles', peopleAccess, {
   id: 'createRole',
-  tag,
+  tag: peopleTag,
   summary: 'Create a role',
   bodyRecord: 'Role',
   body: bodySchema(fields, { readOnly: computedFields }),
@@ -188,24 +201,24 @@ const create = actionRoute('POST', '/api/admin/roles', access, {
         insert into roles (name, permissions, station_permissions)
         values (${values.name}, ${tx.json([...grants.permissions])}, ${storedByStation(tx, grants)}) returning id`)
       const role = await readRole(tx, made?.id ?? 0)
-      return { audit: [auditRole(null, role)], reply: json(renderRole(role, config.BASE_URL)) }
+      return { audit: [auditRole(null, role)], reply: jsonReply(renderRole(role, config.BASE_URL)) }
     })
   }
 })
 
-const read = apiRoute('GET', '/api/admin/role/:id', access, {
+const read = apiRoute('GET', '/api/admin/role/:id', peopleAccess, {
   id: 'getRole',
-  tag,
+  tag: peopleTag,
   summary: 'Read a role',
   responseRecord: 'Role',
   response: record,
   handle: async (request, { reads: sql, config }) =>
-    json(renderRole(await readRole(sql, parseId(request.params['id'])), config.BASE_URL))
+    jsonReply(renderRole(await readRole(sql, parsePathId(request.params['id'])), config.BASE_URL))
 })
 
-const edit = actionRoute('PUT', '/api/admin/role/:id', access, {
+const edit = actionRoute('PUT', '/api/admin/role/:id', peopleAccess, {
   id: 'editRole',
-  tag,
+  tag: peopleTag,
   summary: 'Change a role; this takes effect for its users within a second',
   bodyRecord: 'Role',
   body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
@@ -230,9 +243,9 @@ const edit = actionRoute('PUT', '/api/admin/role/:id', access, {
   }
 })
 
-const remove = actionRoute('DELETE', '/api/admin/role/:id', access, {
+const remove = actionRoute('DELETE', '/api/admin/role/:id', peopleAccess, {
   id: 'deleteRole',
-  tag,
+  tag: peopleTag,
   summary: 'Delete a role that no user has',
   errors: [409],
   prepare: request =>
@@ -251,21 +264,22 @@ async function withUniqueName<Result>(statement: Promise<Result>): Promise<Resul
   try {
     return await statement
   } catch (error) {
-    if (codeOf(error) !== '23505') throw error
+    if (errorCodeOf(error) !== '23505') throw error
     throw ApiError.ofFields([fieldError('name', 'duplicate', 'is already taken.')], 'conflict')
   }
 }
 
 const describe = (id: Permission) => ({ id, name: permissionDescriptions[id] })
 
-const permission = exactly({ id: string, name: { ...string, description: 'What it allows.' } })
+const permission = exactObject({ id: string, name: { ...string, description: 'What it allows.' } })
 
-const permissions = apiRoute('GET', '/api/admin/permissions', access, {
+const permissions = apiRoute('GET', '/api/admin/permissions', peopleAccess, {
   id: 'listPermissions',
-  tag,
+  tag: peopleTag,
   summary: 'All permissions, and what they allow',
-  response: exactly({ global: arrayOf(permission), station: arrayOf(permission) }),
-  handle: () => json({ global: globalPermissions.map(describe), station: stationPermissions.map(describe) })
+  response: exactObject({ global: arrayOf(permission), station: arrayOf(permission) }),
+  handle: () =>
+    jsonReply({ global: globalPermissions.map(describe), station: stationPermissions.map(describe) })
 })
 
 export const roleRoutes = [list, create, read, edit, remove, permissions]

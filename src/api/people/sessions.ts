@@ -2,13 +2,13 @@ import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { type DeviceUser, findKnownDevice, renderDeviceCookie } from '../auth/known-devices.ts'
+import { type DeviceUser, findKnownDeviceId, renderKnownDeviceCookie } from '../auth/known-devices.ts'
 import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
 import { actionRoute } from '../core/actions.ts'
-import { parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { parsePathId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, schemaRef, string, unixSeconds } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 export const accountTag = 'Account'
@@ -17,15 +17,18 @@ const maxSessions = 50
 const maxAgentLength = 300
 
 /** The user of a request. Throws 404 for a key that belongs to no user. */
-export function getUser({ caller }: ApiRequest): { readonly id: number; readonly sessionId: number | null } {
+export function getRequestUser({ caller }: ApiRequest): {
+  readonly id: number
+  readonly sessionId: number | null
+} {
   const user = caller?.key?.user
   if (!user) throw new ApiError('not-found', 'This API key belongs to no user.')
   return user
 }
 
 /** The user who has signed in. Throws 403 for an API key, which must not manage the sign-in of its user. */
-export function signedInUser(request: ApiRequest): { readonly id: number; readonly sessionId: number } {
-  const { id, sessionId } = getUser(request)
+export function getSignedInUser(request: ApiRequest): { readonly id: number; readonly sessionId: number } {
+  const { id, sessionId } = getRequestUser(request)
   if (sessionId === null) throw new ApiError('forbidden', 'Sign in to do this: an API key is not enough.')
   return { id, sessionId }
 }
@@ -56,17 +59,17 @@ export async function endSignInSessions(tx: Sql | Tx, userId: number, exceptId: 
 }
 
 /** The response to a sign-in. */
-export const signedInSchema = exactly({ user: exactly({ id: int64, email: string, name: string }) })
+export const signedInSchema = exactObject({ user: exactObject({ id: int64, email: string, name: string }) })
 
 type CookieServices = Pick<ApiServices, 'config' | 'secrets'>
 
 /** Identifies the browser of a request in which the user has signed in before; null for any other one. */
-export function findDevice(
+export function findRequestDevice(
   { headers }: Pick<ApiRequest, 'headers'>,
   { config, secrets }: CookieServices,
   user: DeviceUser
 ): string | null {
-  const id = findKnownDevice(secrets, config.BASE_URL, headers['cookie'] ?? '', user, Date.now())
+  const id = findKnownDeviceId(secrets, config.BASE_URL, headers['cookie'] ?? '', user, Date.now())
   return id === null ? null : `device ${id}`
 }
 
@@ -74,7 +77,7 @@ export function findDevice(
  * Responds with the signed-in user, the cookie of the session, and that of the browser. The route needs the header
  * `cookie`.
  */
-export async function signedInReply(
+export async function renderSignedInReply(
   tx: Tx,
   { headers }: Pick<ApiRequest, 'headers'>,
   { config, secrets }: CookieServices,
@@ -88,11 +91,11 @@ export async function signedInReply(
   const { hash: passwordHash, ...user } = row
   const device = { id: userId, passwordHash }
   return {
-    ...json({ user }),
+    ...jsonReply({ user }),
     headers: { 'Cache-Control': 'no-store' },
     cookies: [
       renderSessionCookie(baseUrl, token),
-      renderDeviceCookie(secrets, baseUrl, headers['cookie'] ?? '', device, Date.now())
+      renderKnownDeviceCookie(secrets, baseUrl, headers['cookie'] ?? '', device, Date.now())
     ]
   }
 }
@@ -109,7 +112,7 @@ const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {
   tag: accountTag,
   summary: 'Where the user is signed in',
   response: arrayOf(
-    exactly({
+    exactObject({
       id: int64,
       created_at: unixSeconds,
       last_used_at: unixSeconds,
@@ -120,7 +123,7 @@ const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {
     })
   ),
   async handle(request, { reads: sql }) {
-    const { id, sessionId } = getUser(request)
+    const { id, sessionId } = getRequestUser(request)
     const rows = await sql`
       select id, floor(extract(epoch from created_at))::bigint as created_at,
         floor(extract(epoch from last_used_at))::bigint as last_used_at,
@@ -129,7 +132,7 @@ const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {
       from sessions
       where user_id = ${id} and expires_at > now() and last_used_at > now() - make_interval(days => ${sessionIdleDays})
       order by sessions.last_used_at desc limit ${maxSessions}`
-    return json(rows)
+    return jsonReply(rows)
   }
 })
 
@@ -137,9 +140,9 @@ const signOut = apiRoute('DELETE', '/api/frontend/account/session', 'any key', {
   id: 'signOut',
   tag: accountTag,
   summary: 'Sign out: end the session of the request',
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   async handle(request, { sql, keys, config }) {
-    const { sessionId } = signedInUser(request)
+    const { sessionId } = getSignedInUser(request)
     await sql`delete from sessions where id = ${sessionId}`
     keys.forget(({ user }) => user?.sessionId === sessionId)
     return signedOutReply(config.BASE_URL)
@@ -151,7 +154,7 @@ const signOutEverywhere = actionRoute('DELETE', '/api/frontend/account/sessions'
   tag: accountTag,
   summary: 'Sign out everywhere: end all sessions of the user',
   prepare(request, { keys, config }) {
-    const { id } = signedInUser(request)
+    const { id } = getSignedInUser(request)
     return async tx => {
       await endSignInSessions(tx, id)
       return {
@@ -170,8 +173,8 @@ const end = actionRoute('DELETE', '/api/frontend/account/session/:id', 'any key'
   tag: accountTag,
   summary: 'End a session of the user',
   prepare(request, { keys }) {
-    const user = signedInUser(request)
-    const id = parseId(request.params['id'])
+    const user = getSignedInUser(request)
+    const id = parsePathId(request.params['id'])
     return async tx => {
       const [ended] = await tx<{ name: string }[]>`
         delete from sessions where id = ${id} and user_id = ${user.id} returning user_agent as name`
@@ -187,4 +190,4 @@ const end = actionRoute('DELETE', '/api/frontend/account/session/:id', 'any key'
   }
 })
 
-export const sessionRoutes = [list, signOut, signOutEverywhere, end]
+export const signInSessionRoutes = [list, signOut, signOutEverywhere, end]

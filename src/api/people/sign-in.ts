@@ -1,29 +1,39 @@
-import { text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { limitGroupsOf, limitKeyOf } from '../../platform/outbound/networks.ts'
+import { textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
+import { addressLimitGroupsOf, addressLimitKeyOf } from '../../platform/outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
-import { openPasswordQueue } from '../auth/password-queue.ts'
-import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
+import { openPasswordThrottle } from '../auth/password-throttle.ts'
+import { verifyDummyPassword, verifyPassword } from '../auth/passwords.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute } from '../core/route.ts'
-import { type BucketDeps, openSharedAddressBuckets, openSharedBuckets } from '../core/shared-buckets.ts'
-import { accountTag, findDevice, signedInReply, signedInSchema, startSignInSession } from './sessions.ts'
+import {
+  type SharedBucketDeps,
+  openSharedAddressTokenBuckets,
+  openSharedTokenBuckets
+} from '../core/shared-buckets.ts'
+import {
+  accountTag,
+  findRequestDevice,
+  renderSignedInReply,
+  signedInSchema,
+  startSignInSession
+} from './sessions.ts'
 
 /** Attempts to sign in, successful or not, by address: a burst of 20, then one every three seconds. */
-const addressAttempts = openSharedAddressBuckets('sign-in', 1 / 3, 20)
+const addressAttempts = openSharedAddressTokenBuckets('sign-in', 1 / 3, 20)
 /**
  * Wrong passwords by email address (whether a user has it or not) and client: a burst of ten, then one every 20
  * seconds. Others are not affected.
  */
-const clientFailures = openSharedBuckets('password of a client', 1 / 20, 10)
+const clientFailures = openSharedTokenBuckets('password of a client', 1 / 20, 10)
 /**
  * Passwords by email address that unknown clients try: a burst of 20, then one every two seconds. Others wait for their
  * turn; known ones do not.
  */
-const accountQueue = openPasswordQueue('password of an account', 1 / 2, 20)
+const accountQueue = openPasswordThrottle('password of an account', 1 / 2, 20)
 
 /** Throws 429 after too many attempts of an address. */
-export async function limitAttempts(deps: BucketDeps, address: string): Promise<void> {
+export async function limitSignInAttempts(deps: SharedBucketDeps, address: string): Promise<void> {
   const wait = await addressAttempts.take(deps, address)
   if (wait > 0) throw new TooManyRequests(wait)
 }
@@ -41,13 +51,13 @@ interface PasswordCheck {
  * Runs a check of a password of an account. Throws 429 after too many wrong ones of the client, and without running it
  * while that lasts. Wrong ones of other clients delay it at most, unless the client is known.
  */
-export async function limitPasswords(
-  deps: BucketDeps,
+export async function runLimitedPasswordCheck(
+  deps: SharedBucketDeps,
   { account, address, knownAs }: PasswordCheck,
   check: () => Promise<boolean>
 ): Promise<boolean> {
-  const client = `${account} ${knownAs ?? limitKeyOf(address)}`
-  const groups = limitGroupsOf(address)
+  const client = `${account} ${knownAs ?? addressLimitKeyOf(address)}`
+  const groups = addressLimitGroupsOf(address)
   const assertUnlocked = async () => {
     const wait = await clientFailures.peek(deps, client)
     if (wait > 0) throw new TooManyRequests(wait)
@@ -71,14 +81,14 @@ const wrongPassword = () =>
   ])
 
 const fields = {
-  email: text({
+  email: textField({
     min: 1,
     max: 254,
     isTrimmed: true,
     about: 'The email address.',
     example: 'anna@example.com'
   }),
-  password: text({ min: 1, max: 1_000, about: 'The password.', example: 'correct horse battery' })
+  password: textField({ min: 1, max: 1_000, about: 'The password.', example: 'correct horse battery' })
 }
 const validator = bodyValidator(fields)
 
@@ -101,11 +111,11 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
     if (!found) throw new Error('no row')
     const { account, id, hash } = found
     const user = id === null ? null : { id, passwordHash: hash }
-    const knownAs = user ? findDevice(request, services, user) : null
+    const knownAs = user ? findRequestDevice(request, services, user) : null
     // Others may share the address of a known browser.
-    if (knownAs === null) await limitAttempts(services, address)
-    const isRight = await limitPasswords(services, { account, address, knownAs }, () =>
-      user?.passwordHash ? verifyPassword(user.passwordHash, password) : pretendToVerify(password)
+    if (knownAs === null) await limitSignInAttempts(services, address)
+    const isRight = await runLimitedPasswordCheck(services, { account, address, knownAs }, () =>
+      user?.passwordHash ? verifyPassword(user.passwordHash, password) : verifyDummyPassword(password)
     )
     if (!user || !isRight) throw wrongPassword()
     return sql.begin(async tx => {
@@ -114,7 +124,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
         select from users where id = ${user.id} and password_hash = ${user.passwordHash} for share`
       if (!current) throw wrongPassword()
       const token = await startSignInSession(tx, user.id, request)
-      return signedInReply(tx, request, services, user.id, token)
+      return renderSignedInReply(tx, request, services, user.id, token)
     })
   }
 })

@@ -1,16 +1,16 @@
 import * as v from 'valibot'
 
-import { custom, problemText } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { validatedField, formatCheckMessage } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
+import { combineRoleGrants, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { actionRoute } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
+import { containsTextFragment } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { exactly, string } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { exactObject, string } from '../core/schemas.ts'
 import { assertMayGrant } from './people.ts'
 import {
   createUserKey,
@@ -18,11 +18,11 @@ import {
   readUserKey,
   renderUserKey,
   revokeUserKey,
-  selectUserKeys,
+  selectUserKeysFragment,
   type UserKeyRow,
-  userKeyCondition,
+  isUserKeyInPathFragment,
   userKeyFields,
-  userKeyRows,
+  userKeysFragment,
   userKeySchema
 } from './user-keys.ts'
 
@@ -33,10 +33,10 @@ const onePath = '/api/admin/api-key'
 const record = userKeySchema
 
 const fields = {
-  user: custom(
+  user: validatedField(
     v.union(
       [v.number(), v.string()],
-      problemText('invalid_type', 'must be the id or the email address of a user.')
+      formatCheckMessage('invalid_type', 'must be the id or the email address of a user.')
     ),
     { schema: { type: ['integer', 'string'] }, about: 'The id or the email address of the user.', example: 1 }
   ),
@@ -50,11 +50,11 @@ const list = listRoute(path, access, {
   summary: 'The API keys of all users; keys with permissions of their own are in v1/main/api-keys',
   record,
   open(query, _, { reads: sql, config }) {
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const where = sql`where k.name ${contains} or k.identifier ${contains} or u.email ${contains}`
     return {
-      select: sql`${selectUserKeys(sql)} ${where} order by k.id`,
-      matching: sql`select from ${userKeyRows(sql)} ${where}`,
+      select: sql`${selectUserKeysFragment(sql)} ${where} order by k.id`,
+      matching: sql`select from ${userKeysFragment(sql)} ${where}`,
       render: (rows: readonly UserKeyRow[]) => rows.map(row => renderUserKey(row, config.BASE_URL + onePath))
     }
   }
@@ -66,7 +66,7 @@ const read = apiRoute('GET', `${onePath}/:id`, access, {
   summary: 'An API key of a user',
   response: record,
   handle: async (request, { reads: sql, config }) =>
-    json(renderUserKey(await readUserKey(sql, request, null), config.BASE_URL + onePath))
+    jsonReply(renderUserKey(await readUserKey(sql, request, null), config.BASE_URL + onePath))
 })
 
 interface LockedUser extends UserGrantRow {
@@ -76,7 +76,7 @@ interface LockedUser extends UserGrantRow {
 /** Locks a user. Throws 403 if the user may do more than the caller: the key would have these permissions. */
 async function lockUser(tx: Tx, request: ApiRequest, found: LockedUser | undefined): Promise<number | null> {
   if (!found) return null
-  assertMayGrant(request, combineRoles(found))
+  assertMayGrant(request, combineRoleGrants(found))
   await tx`select from users where id = ${found.id} for update`
   return found.id
 }
@@ -94,7 +94,7 @@ const create = actionRoute('POST', path, access, {
   tag,
   summary: 'Create an API key for a user; only this response contains it',
   body: bodySchema(fields),
-  response: exactly({ key: string, ...userKeyFields }),
+  response: exactObject({ key: string, ...userKeyFields }),
   errors: [409],
   prepare(request, { config }) {
     const { user, ...values } = parseBody(validator, request.body)
@@ -113,7 +113,7 @@ const revoke = actionRoute('DELETE', `${onePath}/:id`, access, {
     (request, { keys }) =>
     async tx => {
       const [found] = await tx<LockedUser[]>`
-        select u.id, ${userGrantColumns(tx)} from ${userKeyRows(tx)} where ${userKeyCondition(tx, request)}`
+        select u.id, ${userGrantColumns(tx)} from ${userKeysFragment(tx)} where ${isUserKeyInPathFragment(tx, request)}`
       const userId = await lockUser(tx, request, found)
       if (userId === null) throw new ApiError('not-found')
       return revokeUserKey(tx, request, keys, { userId, message: 'Record deleted successfully.' })

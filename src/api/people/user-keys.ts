@@ -1,16 +1,16 @@
-import { integer, text, type ValuesOf } from '../../model/fields/field.ts'
+import { integerField, textField, type ValuesOf } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, assertNoProblems, fieldError } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoFieldErrors, fieldError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
-import { keyIdentifierPattern, generateKey, storeApiKey } from '../auth/keys.ts'
+import { apiKeyIdentifierPattern, generateApiKey, storeApiKey } from '../auth/key-checker.ts'
 import type { ActionResult } from '../core/actions.ts'
-import { type AuditedChanges, changed } from '../core/audit.ts'
-import { maxSecond } from '../core/moments.ts'
-import { parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, json } from '../core/route.ts'
-import { exactly, named, string, unixSeconds } from '../core/schemas.ts'
+import { type AuditedChanges, changedWithoutValues } from '../core/audit.ts'
+import { maxUnixSecond } from '../core/moments.ts'
+import { parsePathId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, jsonReply } from '../core/route.ts'
+import { exactObject, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { userSummary, userSummarySchema } from './people.ts'
+import { userSummaryFragment, userSummarySchema } from './people.ts'
 
 // API keys that belong to users, and always may do what their users may do.
 
@@ -27,32 +27,32 @@ export const userKeyFields = {
   created_at: unixSeconds,
   expires_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
   last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
-  links: exactly({ self: { ...string, format: 'uri' } })
+  links: exactObject({ self: { ...string, format: 'uri' } })
 }
-export const userKeySchema = named(
+export const userKeySchema = namedSchema(
   'UserApiKey',
   'An API key of a user, without its secret.',
-  exactly(userKeyFields)
+  exactObject(userKeyFields)
 )
 
 /** The fields of a new key. */
 export const newUserKeyFields = {
-  name: text({
+  name: textField({
     max: 200,
     isTrimmed: true,
     fallback: '',
     about: 'What the key is for.',
     example: 'Upload script'
   }),
-  comment: text({ max: 200, isTrimmed: true, fallback: '', about: 'Alias of name.' }),
-  expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
+  comment: textField({ max: 200, isTrimmed: true, fallback: '', about: 'Alias of name.' }),
+  expires_at: integerField({ min: 0, max: maxUnixSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
 }
 
-/** A row that `selectUserKeys` returns. */
+/** A row that `selectUserKeysFragment` returns. */
 export interface UserKeyRow {
   readonly id: string
   readonly verifier: string
-  /** As `userSummary` makes it. */
+  /** As `userSummaryFragment` makes it. */
   readonly user: { readonly email: string }
   readonly comment: string
   readonly name: string
@@ -69,25 +69,25 @@ export const renderUserKey = (row: UserKeyRow, pathOfKey: string) => ({
 })
 
 /** The keys of users that were not revoked; `k` is the key and `u` its user. */
-export const userKeyRows = (sql: Sql | Tx): Fragment =>
+export const userKeysFragment = (sql: Sql | Tx): Fragment =>
   sql`api_keys k join users u on u.id = k.user_id and k.revoked_at is null`
 
-export const selectUserKeys = (sql: Sql | Tx): Fragment => sql`
-  select k.identifier as id, '' as verifier, ${userSummary(sql)} as user, k.name as comment, k.name, k.identifier,
+export const selectUserKeysFragment = (sql: Sql | Tx): Fragment => sql`
+  select k.identifier as id, '' as verifier, ${userSummaryFragment(sql)} as user, k.name as comment, k.name, k.identifier,
     floor(extract(epoch from k.created_at))::bigint as created_at,
     coalesce(floor(extract(epoch from k.expires_at)), 0)::bigint as expires_at,
     coalesce(floor(extract(epoch from k.last_used_at)), 0)::bigint as last_used_at
-  from ${userKeyRows(sql)}`
+  from ${userKeysFragment(sql)}`
 
 /** The condition that `k` is the key in the path: by its first half, or by its number. Throws 404. */
-export function userKeyCondition(sql: Sql | Tx, { params: { id = '' } }: ApiRequest): Fragment {
-  return keyIdentifierPattern.test(id) ? sql`k.identifier = ${id}` : sql`k.id = ${parseId(id)}`
+export function isUserKeyInPathFragment(sql: Sql | Tx, { params: { id = '' } }: ApiRequest): Fragment {
+  return apiKeyIdentifierPattern.test(id) ? sql`k.identifier = ${id}` : sql`k.id = ${parsePathId(id)}`
 }
 
 /** Reads the key in the path, of one user or (null) of any. Throws 404. */
 export async function readUserKey(sql: Sql | Tx, request: ApiRequest, userId: number | null) {
   const [row] = await sql<UserKeyRow[]>`
-    ${selectUserKeys(sql)} where ${userKeyCondition(sql, request)} and u.id = coalesce(${userId}, u.id)`
+    ${selectUserKeysFragment(sql)} where ${isUserKeyInPathFragment(sql, request)} and u.id = coalesce(${userId}, u.id)`
   if (!row) throw new ApiError('not-found')
   return row
 }
@@ -103,7 +103,7 @@ export async function createUserKey(
   { name: given, comment, expires_at: expiresAt }: ValuesOf<typeof newUserKeyFields>
 ): Promise<ActionResult> {
   const name = given || comment
-  assertNoProblems([
+  assertNoFieldErrors([
     ...(name === '' ? [fieldError('name', 'required', 'is required.')] : []),
     ...(expiresAt !== 0 && expiresAt * 1_000 <= engineTimeMs()
       ? [fieldError('expires_at', 'out_of_range', 'is in the past.')]
@@ -113,14 +113,14 @@ export async function createUserKey(
     select count(*) from api_keys where user_id = ${userId} and revoked_at is null`
   if ((counted?.count ?? 0) >= maxKeys)
     throw new ApiError('conflict', `There are ${maxKeys} keys already: revoke one first.`)
-  const key = generateKey()
+  const key = generateApiKey()
   const id = await storeApiKey(tx, key, {
     name,
     permissions: [],
     expiresAt: expiresAt === 0 ? null : new Date(expiresAt * 1_000),
     userId
   })
-  const [row] = await tx<UserKeyRow[]>`${selectUserKeys(tx)} where k.id = ${id}`
+  const [row] = await tx<UserKeyRow[]>`${selectUserKeysFragment(tx)} where k.id = ${id}`
   if (!row || id === null) throw new Error('insert returned no row')
   const { user, expires_at } = row
   const changes: AuditedChanges = {
@@ -131,13 +131,13 @@ export async function createUserKey(
   return {
     audit: [{ record: 'ApiKey', id, name, changes }],
     reply: {
-      ...json({ key, ...renderUserKey(row, pathOfKey) }),
+      ...jsonReply({ key, ...renderUserKey(row, pathOfKey) }),
       headers: { 'Cache-Control': 'no-store' }
     }
   }
 }
 
-/** Revokes a key that was found by `userKeyCondition`. Throws 404 if it is not one of the user. */
+/** Revokes a key that was found by `isUserKeyInPathFragment`. Throws 404 if it is not one of the user. */
 export async function revokeUserKey(
   tx: Tx,
   request: ApiRequest,
@@ -146,11 +146,11 @@ export async function revokeUserKey(
 ): Promise<ActionResult> {
   const [revoked] = await tx<{ id: number; name: string }[]>`
     update api_keys k set revoked_at = now()
-    where ${userKeyCondition(tx, request)} and k.user_id = ${userId} and k.revoked_at is null returning k.id, k.name`
+    where ${isUserKeyInPathFragment(tx, request)} and k.user_id = ${userId} and k.revoked_at is null returning k.id, k.name`
   if (!revoked) throw new ApiError('not-found')
   const { id, name } = revoked
   return {
-    audit: [{ record: 'ApiKey', id, name, changes: changed('revoked_at') }],
+    audit: [{ record: 'ApiKey', id, name, changes: changedWithoutValues('revoked_at') }],
     reply() {
       keys.forget(key => key.id === id)
       return actionReply(message)

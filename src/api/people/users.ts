@@ -1,41 +1,41 @@
-import { secret, type ValuesOf } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
+import { secretField, type ValuesOf } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/validators.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { hashPassword } from '../auth/passwords.ts'
-import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
+import { combineRoleGrants, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { actionRoute } from '../core/actions.ts'
-import { type AuditEntry, auditChanges, changed } from '../core/audit.ts'
+import { type AuditEntry, toAuditedChanges, changedWithoutValues } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { boolean, exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 import {
-  access,
+  peopleAccess,
   assertMayGrant,
   changePeople,
   emailField,
   grantFields,
   grantSchemas,
-  nameField,
+  personNameField,
   preferenceFields,
   readNewGrants,
-  type RoleName,
-  tag,
+  type NamedRole,
+  peopleTag,
   withUniqueEmail,
   newPasswordRule
 } from './people.ts'
 import { endSignInSessions } from './sessions.ts'
 
-const newPassword = secret({
+const newPassword = secretField({
   ...newPasswordRule,
   about: 'A password to set. The user is signed out everywhere.'
 })
 
 const fields = {
   email: emailField,
-  name: nameField,
+  name: personNameField,
   new_password: newPassword,
   auth_password: { ...newPassword, schema: { ...newPassword.schema, description: 'Alias of new_password.' } },
   ...preferenceFields,
@@ -54,7 +54,7 @@ const computedFields = {
   updated_at: unixSeconds,
   last_sign_in_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
   is_me: { ...boolean, description: 'Whether it is the user of the request.' },
-  links: exactly({ self: string })
+  links: exactObject({ self: string })
 }
 
 /** The schemas of the fields of a user. */
@@ -67,7 +67,7 @@ export const userFields = {
   ...grantSchemas,
   ...computedFields
 }
-const userSchema = named('User', 'A person who may sign in.', exactly(userFields))
+const userSchema = namedSchema('User', 'A person who may sign in.', exactObject(userFields))
 const record = userSchema
 
 type UserRow = {
@@ -78,7 +78,7 @@ type UserRow = {
   readonly locale: string | null
   readonly show_24_hour_time: boolean | null
   readonly two_factor_secret: string | null
-  readonly roles: readonly RoleName[]
+  readonly roles: readonly NamedRole[]
   readonly stations: readonly number[]
   readonly has_password: boolean
   readonly passkeys: number
@@ -111,15 +111,15 @@ export async function readUser(sql: Sql | Tx, id: number, request: ApiRequest, b
   return renderUser(row, request, baseUrl)
 }
 
-const list = listRoute('/api/admin/users', access, {
+const list = listRoute('/api/admin/users', peopleAccess, {
   id: 'listUsers',
-  tag,
+  tag: peopleTag,
   summary: 'All users',
   responseRecord: 'User',
   record,
   sort: ['id', 'email', 'name'],
   open(query, request, { reads: sql, config }) {
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const where = sql`where email ${contains} or name ${contains}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
     return {
@@ -131,15 +131,24 @@ const list = listRoute('/api/admin/users', access, {
 })
 
 /** The entry of the audit log about a change of a user; null before a creation, or after a deletion. */
-export function auditUser(before: UserRow | null, after: UserRow | null, changedPassword = ''): AuditEntry {
+export function toUserAuditEntry(
+  before: UserRow | null,
+  after: UserRow | null,
+  changedPassword = ''
+): AuditEntry {
   const { id = 0, email = '' } = after ?? before ?? {}
-  const secrets = changedPassword === '' ? {} : changed(changedPassword)
-  return { record: 'User', id, name: email, changes: { ...auditChanges(fields, before, after), ...secrets } }
+  const secrets = changedPassword === '' ? {} : changedWithoutValues(changedPassword)
+  return {
+    record: 'User',
+    id,
+    name: email,
+    changes: { ...toAuditedChanges(fields, before, after), ...secrets }
+  }
 }
 
-const create = actionRoute('POST', '/api/admin/users', access, {
+const create = actionRoute('POST', '/api/admin/users', peopleAccess, {
   id: 'createUser',
-  tag,
+  tag: peopleTag,
   summary: 'Create a user with a password; to let the person choose one, create an invitation',
   bodyRecord: 'User',
   body: bodySchema(fields, { readOnly: computedFields }),
@@ -152,7 +161,7 @@ const create = actionRoute('POST', '/api/admin/users', access, {
       await readNewGrants(tx, request, values)
       const id = await insertUser(tx, { ...values, hash })
       const user = await readUser(tx, id, request, config.BASE_URL)
-      return { audit: [auditUser(null, user, passwordChange(hash))], reply: json(user) }
+      return { audit: [toUserAuditEntry(null, user, passwordChange(hash))], reply: jsonReply(user) }
     })
   }
 })
@@ -168,7 +177,10 @@ async function hashNewPassword({ new_password: password, auth_password: alias }:
 }
 
 /** Assignments for an update: preferences that the body omits stay. */
-export const preferenceChanges = (tx: Tx, values: Partial<ValuesOf<typeof preferenceFields>>): Fragment => tx`
+export const preferenceAssignmentsFragment = (
+  tx: Tx,
+  values: Partial<ValuesOf<typeof preferenceFields>>
+): Fragment => tx`
   locale = ${values.locale === undefined ? tx`locale` : values.locale},
   show_24_hour_time = ${values.show_24_hour_time === undefined ? tx`show_24_hour_time` : values.show_24_hour_time},`
 
@@ -199,14 +211,14 @@ async function setRoles(tx: Tx, userId: number, roles: readonly number[]): Promi
     select ${userId}::bigint, id from roles where id = any(${[...roles]}::bigint[])`
 }
 
-const read = apiRoute('GET', '/api/admin/user/:id', access, {
+const read = apiRoute('GET', '/api/admin/user/:id', peopleAccess, {
   id: 'getUser',
-  tag,
+  tag: peopleTag,
   summary: 'Read a user',
   responseRecord: 'User',
   response: record,
   handle: async (request, { reads: sql, config }) =>
-    json(await readUser(sql, parseId(request.params['id']), request, config.BASE_URL))
+    jsonReply(await readUser(sql, parsePathId(request.params['id']), request, config.BASE_URL))
 })
 
 interface LockedUser extends UserGrantRow {
@@ -219,15 +231,15 @@ async function lockUser(tx: Tx, request: ApiRequest): Promise<LockedUser> {
   const [user] = await tx<LockedUser[]>`
     select u.id, ${userGrantColumns(tx)},
       coalesce((select jsonb_agg(role_id) from user_roles where user_id = u.id), '[]') as "roleIds"
-    from users u where u.id = ${parseId(request.params['id'])} for update`
+    from users u where u.id = ${parsePathId(request.params['id'])} for update`
   if (!user) throw new ApiError('not-found')
-  assertMayGrant(request, combineRoles(user))
+  assertMayGrant(request, combineRoleGrants(user))
   return user
 }
 
-const edit = actionRoute('PUT', '/api/admin/user/:id', access, {
+const edit = actionRoute('PUT', '/api/admin/user/:id', peopleAccess, {
   id: 'editUser',
-  tag,
+  tag: peopleTag,
   summary: 'Change a user; roles take effect within a second, a new password ends the sessions',
   bodyRecord: 'User',
   body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
@@ -244,14 +256,14 @@ const edit = actionRoute('PUT', '/api/admin/user/:id', access, {
       await withUniqueEmail(tx`
         update users set email = coalesce(${email}, email), name = coalesce(${name}, name),
           password_hash = coalesce(${hash}, password_hash), stations = ${limitOf(tx, granted.stations)},
-          ${preferenceChanges(tx, values)}
+          ${preferenceAssignmentsFragment(tx, values)}
           updated_at = now()
         where id = ${id}`)
       await setRoles(tx, id, granted.roles)
       if (hash !== null) await endSignInSessions(tx, id)
       const after = await readUser(tx, id, request, config.BASE_URL)
       return {
-        audit: [auditUser(before, after, passwordChange(hash))],
+        audit: [toUserAuditEntry(before, after, passwordChange(hash))],
         reply() {
           keys.forget(({ user }) => user?.id === id)
           return actionReply('Record updated successfully.')
@@ -261,9 +273,9 @@ const edit = actionRoute('PUT', '/api/admin/user/:id', access, {
   }
 })
 
-const remove = actionRoute('DELETE', '/api/admin/user/:id', access, {
+const remove = actionRoute('DELETE', '/api/admin/user/:id', peopleAccess, {
   id: 'deleteUser',
-  tag,
+  tag: peopleTag,
   summary: 'Delete a user with all sessions and own API keys',
   errors: [409],
   prepare: (request, { keys, config }) =>
@@ -272,7 +284,7 @@ const remove = actionRoute('DELETE', '/api/admin/user/:id', access, {
       const before = await readUser(tx, id, request, config.BASE_URL)
       await tx`delete from users where id = ${id}`
       return {
-        audit: [auditUser(before, null)],
+        audit: [toUserAuditEntry(before, null)],
         reply() {
           keys.forget(({ user }) => user?.id === id)
           return actionReply('Record deleted successfully.')

@@ -1,10 +1,10 @@
 import type { Playlist, PlaylistOption } from '../../model/autodj/library.ts'
-import { buildTracks } from '../../model/autodj/tracks.ts'
+import { buildTrackColumns } from '../../model/autodj/track-columns.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { PlaylistValues, UnsavedPlaylist } from './unsaved-playlists.ts'
 
 /** The settings on which the songs of a playlist depend. */
-export interface StoredSource {
+export interface PlaylistSource {
   readonly id: number
   readonly source: string
   readonly remote_url: string
@@ -16,10 +16,10 @@ export async function readPlaylistSources(
   sql: Sql | Tx,
   stationId: number,
   unsaved: readonly UnsavedPlaylist[]
-): Promise<StoredSource[]> {
+): Promise<PlaylistSource[]> {
   const ids = unsaved.flatMap(each => each.id ?? [])
   if (ids.length === 0) return []
-  return sql<StoredSource[]>`
+  return sql<PlaylistSource[]>`
     select id, source, remote_url, remote_type from playlists
     where station_id = ${stationId} and id = any(${ids}::bigint[])`
 }
@@ -32,9 +32,9 @@ export interface ChangedPlaylists {
 }
 
 /** Applies unsaved settings to the stored playlists, as saving them would. */
-export function applyUnsaved(
+export function applyUnsavedPlaylists(
   stored: readonly Playlist[],
-  sources: readonly StoredSource[],
+  sources: readonly PlaylistSource[],
   unsaved: readonly UnsavedPlaylist[]
 ): ChangedPlaylists {
   const notLoaded = new Set<number>()
@@ -55,7 +55,7 @@ export function applyUnsaved(
   return { playlists: [...changed, ...added], notLoaded }
 }
 
-const noTracks = buildTracks([])
+const noTracks = buildTrackColumns([])
 
 const newPlaylist: Playlist = {
   id: 0,
@@ -76,7 +76,7 @@ const newPlaylist: Playlist = {
   tracks: noTracks
 }
 
-function changesSongs(stored: StoredSource, values: PlaylistValues): boolean {
+function changesSongs(stored: PlaylistSource, values: PlaylistValues): boolean {
   const next = { ...stored, ...values }
   if (next.source !== stored.source) return true
   if (next.source === 'songs') return false

@@ -1,22 +1,22 @@
-import { type ScheduleItem, windowsBetween } from '../../model/autodj/schedule.ts'
-import { openZone } from '../../model/autodj/zone.ts'
+import { type ScheduleItem, listWindowsBetween } from '../../model/autodj/schedule.ts'
+import { getTimeZone } from '../../model/autodj/time-zone.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { Permission } from '../auth/access.ts'
-import { momentSchema, parseMoment, startMsFragment, toLocalTime } from '../core/moments.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
+import { momentSchema, parseMoment, momentStartMsFragment, formatLocalIsoTime } from '../core/moments.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, int64, namedSchema, string } from '../core/schemas.ts'
 
 const dayMs = 86_400_000
 const defaultDays = 14
 const maxDays = 100
 const maxEvents = 5_000
 
-const calendarEventSchema = named(
+const calendarEventSchema = namedSchema(
   'CalendarEvent',
   'One time that a playlist or a streamer is scheduled.',
-  exactly({
+  exactObject({
     id: { ...int64, description: 'The id of the playlist or streamer.' },
     title: string,
     start: { ...string, format: 'date-time', description: 'Local time of the station.' },
@@ -46,13 +46,13 @@ const calendarRoute = ({ path, access, record, select, ...doc }: Calendar) =>
     },
     response: arrayOf(calendarEventSchema),
     async handle(request, { reads: sql, config }) {
-      const station = getStation(request)
+      const station = getRequestStation(request)
       const start = parseMoment(request.query, 'start')
       const end = parseMoment(request.query, 'end')
       const [[settings], records] = await Promise.all([
         sql<{ timezone: string; startMs: number | null; endMs: number | null }[]>`
-          select timezone, ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
-            ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"
+          select timezone, ${start ? momentStartMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+            ${end ? momentStartMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"
           from stations where id = ${station.id}`,
         sql<{ id: number; title: string; items: ScheduleItem[] }[]>`${select(sql, station.id)}`
       ])
@@ -61,17 +61,17 @@ const calendarRoute = ({ path, access, record, select, ...doc }: Calendar) =>
       const startMs = settings.startMs ?? endMs - defaultDays * dayMs
       if (endMs < startMs || endMs - startMs > maxDays * dayMs)
         refuseField('end', 'out_of_range', `must be at most ${maxDays} days after the start.`)
-      const zone = openZone(settings.timezone)
+      const zone = getTimeZone(settings.timezone)
       const events = records.flatMap(({ id, title, items }) =>
-        windowsBetween(zone, items, startMs, endMs).map(window => ({
+        listWindowsBetween(zone, items, startMs, endMs).map(window => ({
           id,
           title,
-          start: toLocalTime(zone, window.startMs),
-          end: toLocalTime(zone, window.endMs),
+          start: formatLocalIsoTime(zone, window.startMs),
+          end: formatLocalIsoTime(zone, window.endMs),
           edit_url: `${config.BASE_URL}/api/station/${station.id}/${record}/${id}`
         }))
       )
-      return json(events.slice(0, maxEvents))
+      return jsonReply(events.slice(0, maxEvents))
     }
   })
 

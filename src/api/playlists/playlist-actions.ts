@@ -3,24 +3,24 @@ import { startNewPass } from '../../engine/queue/plan-statements.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import { syncFolderSongs } from '../../stores/db/library/playlist-folders.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { runStationAction } from '../core/actions.ts'
-import { type AuditedChanges, changed } from '../core/audit.ts'
-import { parseId } from '../core/parse.ts'
+import { type AuditedChanges, changedWithoutValues } from '../core/audit.ts'
+import { parsePathId } from '../core/parse.ts'
 import {
   actionReply,
   type ApiRequest,
   type ApiRoute,
   apiRoute,
-  type Operation,
-  getStation
+  type ApiOperation,
+  getRequestStation
 } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** The path of a playlist. */
-export const path = '/api/station/:station_id/playlist/:id'
+export const playlistPath = '/api/station/:station_id/playlist/:id'
 
 interface Playlist {
   readonly id: number
@@ -38,8 +38,8 @@ export function changePlaylist(
   describe: (playlist: Playlist) => AuditedChanges,
   change: (tx: Tx, playlist: Playlist, stationChange: StationChange) => Promise<string>
 ): Promise<Reply> {
-  const { id: stationId } = getStation(request)
-  const id = parseId(request.params['id'])
+  const { id: stationId } = getRequestStation(request)
+  const id = parsePathId(request.params['id'])
   return runStationAction(request, services, async stationChange => {
     const { tx } = stationChange
     const [playlist] = await tx<Playlist[]>`
@@ -56,21 +56,22 @@ export function changePlaylist(
 }
 
 /** What the audit log says about a change of the entries of a playlist, which may be many. */
-export const tracksChanged = () => changed('tracks')
+export const auditChangedTracks = () => changedWithoutValues('tracks')
 
 /** A route that changes a playlist. */
-export const playlistAction = (
+export const playlistActionRoute = (
   method: ApiRoute['method'],
   name: string,
-  declared: Pick<Operation, 'id' | 'summary' | 'body' | 'errors'> & Pick<ApiRoute, 'handle' | 'maxBodyValues'>
+  declared: Pick<ApiOperation, 'id' | 'summary' | 'body' | 'errors'> &
+    Pick<ApiRoute, 'handle' | 'maxBodyValues'>
 ) =>
-  apiRoute(method, `${path}/${name}`, 'manage station media', {
+  apiRoute(method, `${playlistPath}/${name}`, 'manage station media', {
     tag: 'Playlists',
-    response: ref('ActionResult'),
+    response: schemaRef('ActionResult'),
     ...declared
   })
 
-const toggle = playlistAction('PUT', 'toggle', {
+const toggle = playlistActionRoute('PUT', 'toggle', {
   id: 'togglePlaylist',
   summary: 'Enable or disable a playlist; the queue is refilled',
   handle: (request, services) =>
@@ -85,25 +86,25 @@ const toggle = playlistAction('PUT', 'toggle', {
     )
 })
 
-const reshuffle = playlistAction('PUT', 'reshuffle', {
+const reshuffle = playlistActionRoute('PUT', 'reshuffle', {
   id: 'reshufflePlaylist',
   summary: 'Start a new pass through the songs, in a new order if shuffled',
   handle: (request, services) =>
-    changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
+    changePlaylist(request, services, auditChangedTracks, async (tx, { id }) => {
       await startNewPass(tx, id)
       return 'Playlist reshuffled.'
     })
 })
 
-const empty = playlistAction('DELETE', 'empty', {
+const empty = playlistActionRoute('DELETE', 'empty', {
   id: 'emptyPlaylist',
   summary: 'Remove all songs from a playlist, except those of its folders; they remain in the library',
   handle: (request, services) =>
-    changePlaylist(request, services, tracksChanged, async (tx, { id }, { station }) => {
+    changePlaylist(request, services, auditChangedTracks, async (tx, { id }, { station }) => {
       await tx`
         delete from playlist_tracks t using media m
         where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null and not t.is_from_folder`
-      await applyFolders(tx, { stationId: station.id, playlistId: id })
+      await syncFolderSongs(tx, { stationId: station.id, playlistId: id })
       const [kept] =
         await tx`select from playlist_tracks where playlist_id = ${id} and is_from_folder limit 1`
       return kept ? 'Playlist emptied, except for the songs of its folders.' : 'Playlist emptied.'

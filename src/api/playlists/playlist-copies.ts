@@ -1,20 +1,25 @@
 import * as v from 'valibot'
 
 import type { StationChange } from '../../engine/change-station.ts'
-import { syncEntries } from '../../engine/queue/remote-entries.ts'
-import { toColumnName, custom, limitElements, problemText } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { syncRemoteEntries } from '../../engine/queue/remote-entries.ts'
+import {
+  toColumnName,
+  validatedField,
+  maxElementsCheck,
+  formatCheckMessage
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
-import { recordAudit, changed } from '../core/audit.ts'
+import { recordAudit, changedWithoutValues } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
-import { changePlaylist, playlistAction } from './playlist-actions.ts'
-import { playlists } from './playlists.ts'
-import { assignItemIds } from './schedule-items.ts'
+import { changePlaylist, playlistActionRoute } from './playlist-actions.ts'
+import { playlistsResource } from './playlists.ts'
+import { assignScheduleItemIds } from './schedule-items.ts'
 
 /** The columns that a copy takes over. Its schedule has items with ids of their own. */
-const copiedColumns = Object.entries(playlists.fields)
+const copiedColumns = Object.entries(playlistsResource.fields)
   .filter(([name, { isStored }]) => isStored && name !== 'name' && name !== 'schedule_items')
   .map(([name]) => `"${toColumnName(name)}"`)
   .join(', ')
@@ -29,7 +34,7 @@ interface SourceRow {
   readonly source: 'songs' | 'remote_url'
   readonly remote_type: 'stream' | 'playlist' | 'other'
   readonly remote_url: string
-  readonly items: Parameters<typeof assignItemIds>[1]
+  readonly items: Parameters<typeof assignScheduleItemIds>[1]
 }
 
 /** Copies a playlist of the station. Returns the id of the copy. */
@@ -44,7 +49,7 @@ export async function copyPlaylist(
     select source, remote_type, remote_url, schedule_items as items from playlists where id = ${playlistId}`
   if (!source) throw new ApiError('not-found')
   const items = hasSchedule
-    ? await assignItemIds(
+    ? await assignScheduleItemIds(
         tx,
         source.items.map(item => ({ ...item, id: 0 })),
         []
@@ -57,7 +62,7 @@ export async function copyPlaylist(
     where id = ${playlistId} returning id`
   if (!copy) throw new ApiError('not-found')
   const { id } = copy
-  await syncEntries(change, { id, stationId: station.id }, null, { ...source, name })
+  await syncRemoteEntries(change, { id, stationId: station.id }, null, { ...source, name })
   if (hasSongs) {
     await tx`
       insert into playlist_folders (playlist_id, path)
@@ -73,17 +78,17 @@ export async function copyPlaylist(
   return id
 }
 
-const nameField = playlists.fields.name
+const nameField = playlistsResource.fields.name
 const parts = ['schedule', 'media'] as const
 const cloneFields = {
   name: nameField,
-  clone: custom(
+  clone: validatedField(
     v.pipe(
       v.unknown(),
-      limitElements(10),
+      maxElementsCheck(10),
       v.array(
-        v.picklist(parts, problemText('not_in_enum', `must be one of ${parts.join(', ')}.`)),
-        problemText('invalid_type', 'must be a list.')
+        v.picklist(parts, formatCheckMessage('not_in_enum', `must be one of ${parts.join(', ')}.`)),
+        formatCheckMessage('invalid_type', 'must be a list.')
       )
     ),
     {
@@ -95,7 +100,7 @@ const cloneFields = {
 }
 const cloneValidator = bodyValidator(cloneFields)
 
-const clone = playlistAction('POST', 'clone', {
+const clone = playlistActionRoute('POST', 'clone', {
   id: 'clonePlaylist',
   summary: 'Copy a playlist',
   body: bodySchema(cloneFields),
@@ -104,7 +109,7 @@ const clone = playlistAction('POST', 'clone', {
     return changePlaylist(
       request,
       services,
-      () => changed('copies'),
+      () => changedWithoutValues('copies'),
       async (tx, { id }, change) => {
         await lockImports(tx, change.station.id)
         await copyPlaylist(change, request, id, {

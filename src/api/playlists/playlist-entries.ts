@@ -1,24 +1,33 @@
 import * as v from 'valibot'
 
-import { custom, integer, limitElements, problemText } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import {
+  validatedField,
+  integerField,
+  maxElementsCheck,
+  formatCheckMessage
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import {
   ApiError,
-  assertNoProblems,
+  assertNoFieldErrors,
   fieldError,
   type FieldError,
   refuseField
 } from '../../platform/runtime/errors.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
-import { orderEntries, removeEntry, repeatSong } from '../../stores/db/library/playlist-entries.ts'
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import {
+  orderPlaylistEntries,
+  removePlaylistEntry,
+  appendRepeatedSong
+} from '../../stores/db/library/playlist-entries.ts'
+import { syncFolderSongs } from '../../stores/db/library/playlist-folders.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeUrls } from '../auth/access.ts'
-import { parseBody, parseElements, parseId } from '../core/parse.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { exactly, int64 } from '../core/schemas.ts'
-import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'
+import { redactLocation } from '../../webhooks/redact.ts'
+import { maySeeUnredactedUrls } from '../auth/access.ts'
+import { parseBody, parseListElements, parsePathId } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { exactObject, int64 } from '../core/schemas.ts'
+import { changePlaylist, playlistPath, playlistActionRoute, auditChangedTracks } from './playlist-actions.ts'
 
 const maxEntries = 100_000
 
@@ -32,13 +41,13 @@ interface EntryRow {
   readonly length: number
 }
 
-const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
+const readOrder = apiRoute('GET', `${playlistPath}/order`, 'view station management', {
   id: 'getPlaylistOrder',
   tag: 'Playlists',
   summary: 'The entries of a playlist in order; a song that is repeated has several',
   response: {
     type: 'array',
-    items: exactly({
+    items: exactObject({
       spm_id: { ...int64, description: 'The id of the entry.' },
       media_id: int64,
       position: { type: 'integer' },
@@ -49,8 +58,8 @@ const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
     })
   },
   async handle(request, { reads: sql }) {
-    const station = getStation(request)
-    const id = parseId(request.params['id'])
+    const station = getRequestStation(request)
+    const id = parsePathId(request.params['id'])
     const [playlist] = await sql`select from playlists where id = ${id} and station_id = ${station.id}`
     if (!playlist) throw new ApiError('not-found')
     const entries = await sql<EntryRow[]>`
@@ -59,18 +68,25 @@ const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
       from playlist_entries t join media m on m.id = t.media_id
       where t.playlist_id = ${id} and m.remote_playlist_id is null
       order by t.position, t.id limit ${maxEntries}`
-    const isWhole = maySeeWholeUrls(request.caller?.key ?? null, 'manage station media', station.id)
-    return json(isWhole ? entries : entries.map(entry => ({ ...entry, path: redactedLocation(entry.path) })))
+    const isWhole = maySeeUnredactedUrls(request.caller?.key ?? null, 'manage station media', station.id)
+    return jsonReply(
+      isWhole ? entries : entries.map(entry => ({ ...entry, path: redactLocation(entry.path) }))
+    )
   }
 })
 
-const mediaId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id of a song.', example: 12 })
+const mediaId = integerField({
+  min: 1,
+  max: Number.MAX_SAFE_INTEGER,
+  about: 'The id of a song.',
+  example: 12
+})
 const orderFields = {
-  order: custom(
+  order: validatedField(
     v.pipe(
       v.unknown(),
-      limitElements(maxEntries),
-      v.array(v.unknown(), problemText('invalid_type', 'must be a list.'))
+      maxElementsCheck(maxEntries),
+      v.array(v.unknown(), formatCheckMessage('invalid_type', 'must be a list.'))
     ),
     {
       schema: { type: 'array', items: mediaId.schema, maxItems: maxEntries },
@@ -82,16 +98,16 @@ const orderFields = {
 }
 const orderValidator = bodyValidator(orderFields)
 
-const writeOrder = playlistAction('PUT', 'order', {
+const writeOrder = playlistActionRoute('PUT', 'order', {
   id: 'reorderPlaylist',
   summary: 'Reorder the entries of a playlist',
   maxBodyValues: maxEntries + 10,
   body: bodySchema(orderFields),
   async handle(request, services) {
     const body = parseBody(orderValidator, request.body)
-    const order = await parseElements(mediaId.input, body.order, 'order')
-    return changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
-      await orderEntries(tx, await arrangeEntries(await readPlaylistEntries(tx, id), order))
+    const order = await parseListElements(mediaId.input, body.order, 'order')
+    return changePlaylist(request, services, auditChangedTracks, async (tx, { id }) => {
+      await orderPlaylistEntries(tx, await arrangeEntries(await readPlaylistEntries(tx, id), order))
       return 'Changes saved successfully.'
     })
   }
@@ -128,7 +144,7 @@ export async function arrangeEntries(entries: readonly Entry[], order: readonly 
     else if (id === undefined) refuse('duplicate', 'is listed more often than the playlist has it.')
     return id ?? 0
   })
-  assertNoProblems(problems)
+  assertNoFieldErrors(problems)
   const arranged = new Set(listed)
   // A set keeps the order in which its elements were added.
   await visitInTimeSlices(sliceMs, entries, ({ id }) => void arranged.add(id))
@@ -140,7 +156,7 @@ const maxProblems = 100
 
 const entryFields = {
   media_id: mediaId,
-  position: integer({
+  position: integerField({
     min: 0,
     max: maxEntries,
     fallback: 0,
@@ -149,14 +165,14 @@ const entryFields = {
 }
 const entryValidator = bodyValidator(entryFields)
 
-const addEntry = playlistAction('POST', 'entries', {
+const addEntry = playlistActionRoute('POST', 'entries', {
   id: 'addPlaylistEntry',
   summary: 'Add a song to a playlist, once more if it contains the song',
   body: bodySchema(entryFields),
   errors: [409],
   handle(request, services) {
     const { media_id: song, position } = parseBody(entryValidator, request.body)
-    return changePlaylist(request, services, tracksChanged, async (tx, { id }, { station }) => {
+    return changePlaylist(request, services, auditChangedTracks, async (tx, { id }, { station }) => {
       const [playlist] = await tx<{ source: string; isFull: boolean }[]>`
         select source, (select count(*) from playlist_entries where playlist_id = ${id}) >= ${maxEntries} as "isFull"
         from playlists where id = ${id}`
@@ -166,31 +182,31 @@ const addEntry = playlistAction('POST', 'entries', {
       const [known] = await tx`
         select from media where id = ${song} and station_id = ${station.id} and remote_playlist_id is null`
       if (!known) refuseField('media_id', 'not_found', `${song} is not a song of the station.`)
-      const entryId = await repeatSong(tx, id, song)
+      const entryId = await appendRepeatedSong(tx, id, song)
       if (position > 0) {
         const others = (await readPlaylistEntries(tx, id))
           .map(entry => entry.id)
           .filter(each => each !== entryId)
-        await orderEntries(tx, others.toSpliced(position - 1, 0, entryId))
+        await orderPlaylistEntries(tx, others.toSpliced(position - 1, 0, entryId))
       }
       return 'Entry added.'
     })
   }
 })
 
-const deleteEntry = playlistAction('DELETE', 'entry/:entry_id', {
+const deleteEntry = playlistActionRoute('DELETE', 'entry/:entry_id', {
   id: 'deletePlaylistEntry',
   summary: 'Remove one entry from a playlist; other entries of the song remain',
   errors: [409],
   handle(request, services) {
-    const entryId = parseId(request.params['entry_id'])
-    return changePlaylist(request, services, tracksChanged, async (tx, { id }, { station }) => {
+    const entryId = parsePathId(request.params['entry_id'])
+    return changePlaylist(request, services, auditChangedTracks, async (tx, { id }, { station }) => {
       const [entry] = await tx<{ mediaId: number }[]>`
         select t.media_id as "mediaId" from playlist_entries t join media m on m.id = t.media_id
         where t.id = ${entryId} and t.playlist_id = ${id} and m.remote_playlist_id is null`
       if (!entry) throw new ApiError('not-found')
-      await removeEntry(tx, entryId)
-      const { added } = await applyFolders(tx, { stationId: station.id, mediaIds: [entry.mediaId] })
+      await removePlaylistEntry(tx, entryId)
+      const { added } = await syncFolderSongs(tx, { stationId: station.id, mediaIds: [entry.mediaId] })
       // Folders add a song to the playlist that does not have it any more.
       if (added > 0) throw new ApiError('conflict', 'The playlist has the song because of its folder.')
       return 'Entry removed.'

@@ -1,11 +1,16 @@
 import * as v from 'valibot'
 
-import { tryRefillQueue } from '../../engine/queue/queue.ts'
+import { refillStationQueue } from '../../engine/queue/queue.ts'
 import { findMediaFolder } from '../../library/storage/media-folder.ts'
-import { integer, type JsonSchema, limitElements, problemText } from '../../model/fields/field.ts'
-import { findSongCandidates } from '../../model/songs/location.ts'
 import {
-  isTruncated,
+  integerField,
+  type JsonSchema,
+  maxElementsCheck,
+  formatCheckMessage
+} from '../../model/fields/field.ts'
+import { findSongCandidates } from '../../model/songs/entry-location.ts'
+import {
+  isPlaylistTruncated,
   type ListedSong,
   maxPlaylistEntries,
   maxPlaylistBytes,
@@ -15,42 +20,47 @@ import {
   renderPlaylistFile
 } from '../../model/songs/playlist-file.ts'
 import { buildRemoteSong } from '../../model/songs/remote-list.ts'
-import { cleanLine, type ImportedSong, maxLengths } from '../../model/songs/song.ts'
+import { cleanLine, type ImportedSong, maxTagLengths } from '../../model/songs/song.ts'
 import { ApiError, refuseBody } from '../../platform/runtime/errors.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../../platform/runtime/time-slices.ts'
-import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../stores/db/library/media-rows.ts'
-import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
+import {
+  findMediaIdsByPaths,
+  lockImports,
+  matchEntriesToMedia,
+  upsertMedia
+} from '../../stores/db/library/media-rows.ts'
+import { appendMissingEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeUrls } from '../auth/access.ts'
-import { recordAudit, changed } from '../core/audit.ts'
-import { formatDisposition } from '../core/csv.ts'
-import { parseBody, parseElements, parseId } from '../core/parse.ts'
-import { actionFields, apiRoute, json, getStation } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { redactLocation } from '../../webhooks/redact.ts'
+import { maySeeUnredactedUrls } from '../auth/access.ts'
+import { recordAudit, changedWithoutValues } from '../core/audit.ts'
+import { formatContentDisposition } from '../core/csv.ts'
+import { parseBody, parseListElements, parsePathId } from '../core/parse.ts'
+import { actionResultFields, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { findUrlProblem } from '../core/url-checks.ts'
+import { findSongUrlProblem } from '../core/url-checks.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
 type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }
 
 const maxPathLength = 4_096
 const sliceMs = 8
-const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
+const id = integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
 const path = v.pipe(
-  v.string(problemText('invalid_type', 'must be text.')),
-  v.check(value => value.trim() !== '', problemText('blank', 'must not be empty.')),
-  v.maxLength(maxPathLength, problemText('too_long', `must have at most ${maxPathLength} characters.`))
+  v.string(formatCheckMessage('invalid_type', 'must be text.')),
+  v.check(value => value.trim() !== '', formatCheckMessage('blank', 'must not be empty.')),
+  v.maxLength(maxPathLength, formatCheckMessage('too_long', `must have at most ${maxPathLength} characters.`))
 )
-const tag = v.nullish(v.string(problemText('invalid_type', 'must be text.')), '')
+const tag = v.nullish(v.string(formatCheckMessage('invalid_type', 'must be text.')), '')
 const seconds = v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(2_147_483)), 0)
 
 const importItem: v.GenericSchema<unknown, ImportItem> = v.union(
   [
     v.pipe(
       v.number(),
-      v.safeInteger(problemText('invalid_type', 'must be a whole number.')),
-      v.minValue(1, problemText('out_of_range', 'must be at least 1.')),
+      v.safeInteger(formatCheckMessage('invalid_type', 'must be a whole number.')),
+      v.minValue(1, formatCheckMessage('out_of_range', 'must be at least 1.')),
       v.transform(value => ({ id: value }))
     ),
     v.pipe(
@@ -60,29 +70,33 @@ const importItem: v.GenericSchema<unknown, ImportItem> = v.union(
     v.object({ id }),
     v.pipe(v.object({ path, artist: tag, title: tag, length: seconds }), v.transform(toItem))
   ],
-  problemText('invalid_type', 'must be a path, an id, or an object with one of them.')
+  formatCheckMessage('invalid_type', 'must be a path, an id, or an object with one of them.')
 )
 
 function toItem(given: { path: string; artist: string; title: string; length: number }): ImportItem {
-  const artist = cleanLine(given.artist, maxLengths.artist)
-  const title = cleanLine(given.title, maxLengths.title)
+  const artist = cleanLine(given.artist, maxTagLengths.artist)
+  const title = cleanLine(given.title, maxTagLengths.title)
   return { entry: { location: given.path, artist, title, durationMs: Math.round(given.length * 1000) } }
 }
 
 const importElements = v.pipe(
   v.unknown(),
-  limitElements(maxPlaylistEntries),
-  v.array(v.unknown(), problemText('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
+  maxElementsCheck(maxPlaylistEntries),
+  v.array(
+    v.unknown(),
+    formatCheckMessage('invalid_type', 'must be a list, or the text of an M3U or PLS file.')
+  )
 )
 
 /** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the problem. */
 async function parseImport(body: unknown): Promise<ImportItem[]> {
-  if (typeof body !== 'string') return parseElements(importItem, parseBody(importElements, body), '')
+  if (typeof body !== 'string') return parseListElements(importItem, parseBody(importElements, body), '')
   const file = await parsePlaylistInSlices(body)
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)
     refuseBody('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
-  if (isTruncated(file)) refuseBody('too_long', `The playlist has more than ${maxPlaylistEntries} entries.`)
+  if (isPlaylistTruncated(file))
+    refuseBody('too_long', `The playlist has more than ${maxPlaylistEntries} entries.`)
   return entries.map(entry => ({ entry }))
 }
 
@@ -123,13 +137,13 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
   summary:
     'Append the songs of an M3U, M3U8, PLS or JSON list that the playlist has less often than the list; URLs are added without being fetched',
   body: importSchema,
-  response: ref('PlaylistImport'),
+  response: schemaRef('PlaylistImport'),
   textTypes: importTypes,
   maxBodyBytes: maxPlaylistBytes,
   maxBodyValues: 2 * maxPlaylistEntries,
   async handle(request, services) {
-    const station = getStation(request)
-    const playlistId = parseId(request.params['id'])
+    const station = getRequestStation(request)
+    const playlistId = parsePathId(request.params['id'])
     const items = await parseImport(request.body)
     // The station is not locked, so that a long list does not delay playback.
     const results = await services.sql.begin(async tx => {
@@ -138,19 +152,23 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
         select name from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
       if (!playlist) throw new ApiError('not-found')
       const matched = await matchOrAdd(tx, station.id, items, services)
-      await appendEntries(tx, playlistId, countOccurrences(matched.flatMap(({ match }) => match ?? [])))
+      await appendMissingEntries(
+        tx,
+        playlistId,
+        countOccurrences(matched.flatMap(({ match }) => match ?? []))
+      )
       await recordAudit(tx, request, {
         record: 'Playlist',
         id: playlistId,
         name: playlist.name,
-        changes: changed('tracks')
+        changes: changedWithoutValues('tracks')
       })
       return matched
     })
-    await tryRefillQueue(services, station.id)
+    await refillStationQueue(services, station.id)
     const count = results.filter(({ match }) => match !== null).length
     const message = `${count} of ${results.length} entries are songs of the library.`
-    return json({ ...actionFields(message), import_results: results })
+    return jsonReply({ ...actionResultFields(message), import_results: results })
   }
 })
 
@@ -170,12 +188,12 @@ async function matchOrAdd(
   const candidates = await mapInTimeSlices(sliceMs, items, item =>
     findSongCandidates('entry' in item ? item.entry.location : '', folder)
   )
-  const found = await matchMedia(tx, stationId, candidates)
+  const found = await matchEntriesToMedia(tx, stationId, candidates)
   const missing = new Map<string, ImportedSong>()
   await visitInTimeSlices(sliceMs, items, (item, index) => {
     const url = candidates[index]?.url ?? null
     if (!('entry' in item) || url === null || found[index] !== null || missing.has(url)) return
-    if (findUrlProblem(services, url) !== null) return
+    if (findSongUrlProblem(services, url) !== null) return
     missing.set(url, buildRemoteSong({ ...item.entry, location: url }, undefined))
   })
   const added = await addSongs(tx, stationId, [...missing.values()])
@@ -203,7 +221,7 @@ const insertBatch = 1_000
 async function addSongs(tx: Tx, stationId: number, songs: ImportedSong[]) {
   for (let start = 0; start < songs.length; start += insertBatch)
     await upsertMedia(tx, stationId, songs.slice(start, start + insertBatch))
-  return findMediaIds(
+  return findMediaIdsByPaths(
     tx,
     stationId,
     songs.map(song => song.path)
@@ -221,9 +239,9 @@ const exportList = apiRoute(
     response: { type: 'string' },
     contentTypes: ['audio/x-mpegurl', 'audio/x-scpls'],
     async handle(request, { reads: sql }) {
-      const station = getStation(request)
+      const station = getRequestStation(request)
       const { format } = request.params
-      const playlistId = parseId(request.params['id'])
+      const playlistId = parsePathId(request.params['id'])
       const [playlist] = await sql<{ name: string }[]>`
       select name from playlists where id = ${playlistId} and station_id = ${station.id}`
       if (!playlist || (format !== 'm3u' && format !== 'pls')) throw new ApiError('not-found')
@@ -231,13 +249,13 @@ const exportList = apiRoute(
       select m.path, m.artist, m.title, m.duration_ms as "durationMs"
       from playlist_entries t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
-      const isWhole = maySeeWholeUrls(request.caller?.key ?? null, 'manage station media', station.id)
-      const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
+      const isWhole = maySeeUnredactedUrls(request.caller?.key ?? null, 'manage station media', station.id)
+      const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactLocation(song.path) }))
       return {
         body: renderPlaylistFile(format, shown),
         headers: {
           'Content-Type': playlistMimeTypes[format],
-          'Content-Disposition': formatDisposition(`${playlist.name}.${format}`)
+          'Content-Disposition': formatContentDisposition(`${playlist.name}.${format}`)
         }
       }
     }

@@ -1,28 +1,38 @@
 import * as v from 'valibot'
 
-import { custom, flag, limitElements, problemText, text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import {
+  validatedField,
+  flagField,
+  maxElementsCheck,
+  formatCheckMessage,
+  textField
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import {
   ApiError,
-  assertNoProblems,
+  assertNoFieldErrors,
   fieldError,
   type FieldError,
   refuseField
 } from '../../platform/runtime/errors.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
-import { applyFolders, maxFoldersOfPlaylist, toFolderPath } from '../../stores/db/library/playlist-folders.ts'
+import {
+  syncFolderSongs,
+  maxFoldersOfPlaylist,
+  toFolderPath
+} from '../../stores/db/library/playlist-folders.ts'
 import { findStoredFolder } from '../../stores/db/library/stored-names.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeUrls } from '../auth/access.ts'
-import { changed } from '../core/audit.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { redactLocation } from '../../webhooks/redact.ts'
+import { maySeeUnredactedUrls } from '../auth/access.ts'
+import { changedWithoutValues } from '../core/audit.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, int64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { findFolders } from '../library/file-list.ts'
-import { assignToPlaylist } from '../library/folder-playlists.ts'
-import { changePlaylist, path as playlistPath, playlistAction } from './playlist-actions.ts'
+import { findSubfolders } from '../library/file-list.ts'
+import { assignFoldersToPlaylist } from '../library/folder-playlists.ts'
+import { changePlaylist, playlistPath, playlistActionRoute } from './playlist-actions.ts'
 import { copyPlaylist } from './playlist-copies.ts'
 
 const maxFolders = 100
@@ -33,12 +43,12 @@ const readFolders = apiRoute('GET', `${playlistPath}/apply-to`, 'view station ma
   id: 'listPlaylistFolders',
   tag: 'Playlists',
   summary: `The folders whose songs may be added to the playlist, at most ${maxListed}`,
-  response: exactly({
-    playlist: exactly({ id: int64, name: string }),
-    directories: arrayOf(exactly({ path: string, name: string }))
+  response: exactObject({
+    playlist: exactObject({ id: int64, name: string }),
+    directories: arrayOf(exactObject({ path: string, name: string }))
   }),
   async handle(request, { reads: sql }) {
-    const { id: stationId } = getStation(request)
+    const { id: stationId } = getRequestStation(request)
     const playlist = await getPlaylist(sql, request)
     const found: string[] = []
     let level = ['']
@@ -46,13 +56,13 @@ const readFolders = apiRoute('GET', `${playlistPath}/apply-to`, 'view station ma
       const next: string[] = []
       for (const prefix of level) {
         if (found.length + next.length >= maxListed) break
-        const names = await findFolders(sql, { stationId, prefix })
+        const names = await findSubfolders(sql, { stationId, prefix })
         next.push(...names.map(name => prefix + name))
       }
       found.push(...next)
       level = next.map(folder => `${folder}/`)
     }
-    return json({
+    return jsonReply({
       playlist,
       directories: [
         { path: '', name: '/ (Base Directory)' },
@@ -65,13 +75,13 @@ const readFolders = apiRoute('GET', `${playlistPath}/apply-to`, 'view station ma
   }
 })
 
-const folder = text({ max: 1_000, about: 'folder' })
+const folder = textField({ max: 1_000, about: 'folder' })
 const applyFields = {
-  directories: custom(
+  directories: validatedField(
     v.pipe(
       v.unknown(),
-      limitElements(maxFolders),
-      v.array(folder.input, problemText('invalid_type', 'must be a list.'))
+      maxElementsCheck(maxFolders),
+      v.array(folder.input, formatCheckMessage('invalid_type', 'must be a list.'))
     ),
     {
       schema: { type: 'array', items: { type: 'string' }, maxItems: maxFolders },
@@ -79,11 +89,14 @@ const applyFields = {
       example: ['Jazz']
     }
   ),
-  copyPlaylist: flag({ fallback: false, about: 'Whether each folder gets a copy of the playlist instead.' })
+  copyPlaylist: flagField({
+    fallback: false,
+    about: 'Whether each folder gets a copy of the playlist instead.'
+  })
 }
 const applyValidator = bodyValidator(applyFields)
 
-const applyToFolders = playlistAction('PUT', 'apply-to', {
+const applyToFolders = playlistActionRoute('PUT', 'apply-to', {
   id: 'applyPlaylistToFolders',
   summary:
     'Assign folders to the playlist: it gets the songs that are in and below them now, and those that arrive there later',
@@ -94,20 +107,20 @@ const applyToFolders = playlistAction('PUT', 'apply-to', {
     return changePlaylist(
       request,
       services,
-      () => changed('folders'),
+      () => changedWithoutValues('folders'),
       async (tx, { id }, change) => {
         const [settings] = await tx<{ name: string; source: string }[]>`
         select name, source from playlists where id = ${id}`
         if (settings?.source !== 'songs')
           throw new ApiError('conflict', 'The playlist has no songs of the library.')
         await lockImports(tx, change.station.id)
-        if (!isCopied) await assignToPlaylist(change, id, paths, 'directories')
+        if (!isCopied) await assignFoldersToPlaylist(change, id, paths, 'directories')
         for (const folderPath of isCopied ? paths : []) {
           const name = `${settings.name} - ${folderPath || '/'}`
           if (name.length > 200)
             refuseField('directories', 'too_long', 'are too long for the names of copies.')
           const copyId = await copyPlaylist(change, request, id, { name, hasSchedule: true, hasSongs: false })
-          await assignToPlaylist(change, copyId, [folderPath], 'directories')
+          await assignFoldersToPlaylist(change, copyId, [folderPath], 'directories')
         }
         return 'Playlist applied to folders.'
       }
@@ -124,7 +137,7 @@ async function findPaths(
   services: ApiServices,
   directories: readonly string[]
 ): Promise<string[]> {
-  const { id: stationId } = getStation(request)
+  const { id: stationId } = getRequestStation(request)
   const problems: FieldError[] = []
   const paths = new Set<string>()
   for (const [index, directory] of directories.entries()) {
@@ -137,14 +150,14 @@ async function findPaths(
       problems.push(fieldError(`directories.${index}`, 'not_found', 'is not a folder of the library.'))
     else paths.add(stored)
   }
-  assertNoProblems(problems)
+  assertNoFieldErrors(problems)
   return [...paths]
 }
 
 async function getPlaylist(sql: Sql, request: ApiRequest) {
   const [playlist] = await sql<{ id: number; name: string }[]>`
     select id, name from playlists
-    where id = ${parseId(request.params['id'])} and station_id = ${getStation(request).id}`
+    where id = ${parsePathId(request.params['id'])} and station_id = ${getRequestStation(request).id}`
   if (!playlist) throw new ApiError('not-found')
   return playlist
 }
@@ -153,35 +166,37 @@ const listAssigned = apiRoute('GET', `${playlistPath}/folders`, 'view station ma
   id: 'listFoldersOfPlaylist',
   tag: 'Playlists',
   summary: 'The folders that are assigned to the playlist',
-  response: arrayOf(exactly({ id: int64, path: { ...string, description: 'Empty: the whole library.' } })),
+  response: arrayOf(
+    exactObject({ id: int64, path: { ...string, description: 'Empty: the whole library.' } })
+  ),
   async handle(request, { reads: sql }) {
     const { id } = await getPlaylist(sql, request)
     const folders = await sql<{ id: number; path: string }[]>`
       select id, path from playlist_folders where playlist_id = ${id} order by path`
-    const isWhole = maySeeWholeUrls(
+    const isWhole = maySeeUnredactedUrls(
       request.caller?.key ?? null,
       'manage station media',
-      getStation(request).id
+      getRequestStation(request).id
     )
-    return json(folders.map(each => (isWhole ? each : { ...each, path: redactedLocation(each.path) })))
+    return jsonReply(folders.map(each => (isWhole ? each : { ...each, path: redactLocation(each.path) })))
   }
 })
 
-const removeAssigned = playlistAction('DELETE', 'folder/:folder_id', {
+const removeAssigned = playlistActionRoute('DELETE', 'folder/:folder_id', {
   id: 'removeFolderOfPlaylist',
   summary: 'Remove a folder from the playlist, with the songs that are in it only because of the folder',
   handle(request, services) {
-    const folderId = parseId(request.params['folder_id'])
+    const folderId = parsePathId(request.params['folder_id'])
     return changePlaylist(
       request,
       services,
-      () => changed('folders'),
+      () => changedWithoutValues('folders'),
       async (tx, { id }, { station }) => {
         await lockImports(tx, station.id)
         const { count } =
           await tx`delete from playlist_folders where id = ${folderId} and playlist_id = ${id}`
         if (count === 0) throw new ApiError('not-found')
-        await applyFolders(tx, { stationId: station.id, playlistId: id })
+        await syncFolderSongs(tx, { stationId: station.id, playlistId: id })
         return 'Record deleted successfully.'
       }
     )

@@ -1,18 +1,24 @@
 import { startNewPass } from '../../engine/queue/plan-statements.ts'
-import { findRestOfPass } from '../../model/autodj/pools.ts'
-import { valueAt } from '../../model/autodj/tracks.ts'
+import { columnValueAt } from '../../model/autodj/track-columns.ts'
+import { listRestOfPass } from '../../model/autodj/track-pools.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { readPlaylists } from '../../stores/db/library/library.ts'
-import { pageParameters, pageWindow, parsePage, listSchema, renderListReply } from '../core/list.ts'
-import { parseId } from '../core/parse.ts'
-import { apiRoute, getStation } from '../core/route.ts'
-import { exactly, int64, named, nullableInt64, string } from '../core/schemas.ts'
-import { changePlaylist, path, playlistAction, tracksChanged } from './playlist-actions.ts'
+import {
+  pageQueryParameters,
+  toLimitAndOffset,
+  parsePageQuery,
+  listResponseSchema,
+  renderListReply
+} from '../core/list.ts'
+import { parsePathId } from '../core/parse.ts'
+import { apiRoute, getRequestStation } from '../core/route.ts'
+import { exactObject, int64, namedSchema, nullableInt64, string } from '../core/schemas.ts'
+import { changePlaylist, playlistPath, playlistActionRoute, auditChangedTracks } from './playlist-actions.ts'
 
-const playlistQueueSchema = named(
+const playlistQueueSchema = namedSchema(
   'PlaylistQueueItem',
   'A song that is next in a playlist.',
-  exactly({
+  exactObject({
     spm_id: { ...int64, description: 'The id of the entry.' },
     media_id: int64,
     song_id: string,
@@ -31,16 +37,16 @@ interface NextEntry {
   readonly last_played: number | null
 }
 
-const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
+const readQueue = apiRoute('GET', `${playlistPath}/queue`, 'view station management', {
   id: 'listPlaylistQueue',
   tag: 'Playlists',
   summary: 'The songs that a playlist has left in its pass, in order',
-  query: pageParameters,
-  response: listSchema(playlistQueueSchema),
+  query: pageQueryParameters,
+  response: listResponseSchema(playlistQueueSchema),
   errors: [409],
   async handle(request, { reads: sql, config }) {
-    const { id: stationId } = getStation(request)
-    const id = parseId(request.params['id'])
+    const { id: stationId } = getRequestStation(request)
+    const id = parsePathId(request.params['id'])
     const [[playlist], [settings], rowsBefore] = await Promise.all([
       readPlaylists(sql, [stationId], { only: [id], hasInactive: true }).then(
         found => found.get(stationId) ?? []
@@ -55,10 +61,10 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
       throw new ApiError('conflict', 'The playlist has no songs of the library.')
     if (playlist.order === 'random')
       throw new ApiError('conflict', 'The order of a random playlist is not planned.')
-    const page = { page: parsePage(request), search: '', sort: null, isDescending: false }
-    const { limit, offset } = pageWindow(page)
-    const rest = findRestOfPass(playlist, { rowsBefore }, settings.seed)
-    const ids = rest.slice(offset, offset + limit).map(index => valueAt(playlist.tracks.ids, index))
+    const page = { page: parsePageQuery(request), search: '', sort: null, isDescending: false }
+    const { limit, offset } = toLimitAndOffset(page)
+    const rest = listRestOfPass(playlist, { rowsBefore }, settings.seed)
+    const ids = rest.slice(offset, offset + limit).map(index => columnValueAt(playlist.tracks.ids, index))
     const rows = await sql<NextEntry[]>`
       select t.id as spm_id, m.id as media_id, m.song_id, m.artist, m.title, t.last_aired_ms / 1000 as last_played
       from unnest(${ids}::bigint[]) with ordinality as x (id, place) join playlist_entries t on t.id = x.id
@@ -69,11 +75,11 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
   }
 })
 
-const clearQueue = playlistAction('DELETE', 'queue', {
+const clearQueue = playlistActionRoute('DELETE', 'queue', {
   id: 'clearPlaylistQueue',
   summary: 'Start a new pass through the songs',
   handle: (request, services) =>
-    changePlaylist(request, services, tracksChanged, async (tx, { id }) => {
+    changePlaylist(request, services, auditChangedTracks, async (tx, { id }) => {
       await startNewPass(tx, id)
       return 'Playlist queue cleared.'
     })

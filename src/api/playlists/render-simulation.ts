@@ -1,10 +1,10 @@
-import { joinPlays } from '../../model/autodj/simulation/blocks.ts'
+import { joinPlaysToBlocks } from '../../model/autodj/simulation/blocks.ts'
 import { findMissedAims, missedAimCodes } from '../../model/autodj/simulation/missed-aims.ts'
-import { buildReport } from '../../model/autodj/simulation/report.ts'
-import type { Run } from '../../model/autodj/simulation/run.ts'
-import { type ScheduleWarning, warningCodes } from '../../model/autodj/simulation/warnings.ts'
+import { buildSimulationReport } from '../../model/autodj/simulation/report.ts'
+import type { SimulationRun } from '../../model/autodj/simulation/run.ts'
+import { type ScheduleWarning, scheduleWarningCodes } from '../../model/autodj/simulation/warnings.ts'
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { exactly, named } from '../core/schemas.ts'
+import { exactObject, namedSchema } from '../core/schemas.ts'
 
 /** Maximum number of blocks in a response. */
 const maxBlocks = 5_000
@@ -18,10 +18,10 @@ const playlistId = {
 const listOf = (items: JsonSchema) => ({ type: 'array', items })
 
 /** The schema of a simulation of a schedule. */
-export const scheduleSimulationSchema = named(
+export const scheduleSimulationSchema = namedSchema(
   'ScheduleSimulation',
   'What a schedule would play.',
-  exactly({
+  exactObject({
     timezone: { type: 'string' },
     from: { ...int64, description: 'Unix seconds at which the simulation starts.' },
     until: { ...int64, description: 'Unix seconds at which it ends.' },
@@ -33,7 +33,7 @@ export const scheduleSimulationSchema = named(
     silent_seconds: { type: 'integer' },
     blocks: {
       ...listOf(
-        exactly({
+        exactObject({
           playlist_id: { ...playlistId, description: 'Null: a request, a manual play or silence.' },
           name: { type: 'string', description: 'The playlist, or request, manual or silence.' },
           from: int64,
@@ -45,7 +45,7 @@ export const scheduleSimulationSchema = named(
     },
     has_more_blocks: { type: 'boolean' },
     playlists: listOf(
-      exactly({
+      exactObject({
         playlist_id: playlistId,
         name: { type: 'string' },
         plays: { type: 'integer' },
@@ -57,19 +57,19 @@ export const scheduleSimulationSchema = named(
       })
     ),
     aims: listOf(
-      exactly({ name: { type: 'string' }, measured: { type: 'string' }, is_met: { type: 'boolean' } })
+      exactObject({ name: { type: 'string' }, measured: { type: 'string' }, is_met: { type: 'boolean' } })
     ),
     missed: listOf(
-      exactly({
+      exactObject({
         playlist_id: playlistId,
         code: { type: 'string', enum: missedAimCodes },
         message: { type: 'string' }
       })
     ),
     warnings: listOf(
-      exactly({
+      exactObject({
         playlist_id: playlistId,
-        code: { type: 'string', enum: warningCodes },
+        code: { type: 'string', enum: scheduleWarningCodes },
         is_never_played: {
           type: 'boolean',
           description: 'Whether the playlist does not play because of it.'
@@ -81,7 +81,7 @@ export const scheduleSimulationSchema = named(
 )
 
 interface SimulationResult {
-  readonly run: Run
+  readonly run: SimulationRun
   readonly isComplete: boolean
   readonly warnings: readonly ScheduleWarning[]
 }
@@ -90,8 +90,8 @@ const seconds = (ms: number) => Math.floor(ms / 1_000)
 
 /** Renders a simulation, with the report of `npm run simulate`. */
 export function renderSimulation({ run, isComplete, warnings }: SimulationResult) {
-  const report = buildReport('', run)
-  const blocks = joinPlays(run)
+  const report = buildSimulationReport('', run)
+  const blocks = joinPlaysToBlocks(run)
   const { totals, aims } = report
   return {
     timezone: report.timezone,

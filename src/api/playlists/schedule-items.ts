@@ -1,16 +1,23 @@
 import * as v from 'valibot'
 
 import type { ScheduleItem } from '../../model/autodj/schedule.ts'
-import { custom, type Field, flag, integer, limitElements, problemText } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import {
+  validatedField,
+  type Field,
+  flagField,
+  integerField,
+  maxElementsCheck,
+  formatCheckMessage
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 
 /** A time of day as HHMM. */
 function timeOfDay(example: number): Field<number> {
-  const field = integer({ min: 0, max: 2359, about: 'HHMM', example })
+  const field = integerField({ min: 0, max: 2359, about: 'HHMM', example })
   const hasMinutes = v.check<number, string>(
     time => time % 100 < 60,
-    problemText('out_of_range', 'must be a time from 0 to 2359 (HHMM).')
+    formatCheckMessage('out_of_range', 'must be a time from 0 to 2359 (HHMM).')
   )
   return { ...field, input: v.pipe(field.input, hasMinutes) }
 }
@@ -25,11 +32,16 @@ export function isDateOrEmpty(text: string): boolean {
 
 function date(example: string): Field<string> {
   const input = v.pipe(
-    v.string(problemText('invalid_type', 'must be text.')),
+    v.string(formatCheckMessage('invalid_type', 'must be text.')),
     v.trim(),
-    v.check(isDateOrEmpty, problemText('invalid_format', 'must be a date (YYYY-MM-DD).'))
+    v.check(isDateOrEmpty, formatCheckMessage('invalid_format', 'must be a date (YYYY-MM-DD).'))
   )
-  return custom(input, { fallback: '', schema: { type: 'string' }, about: 'YYYY-MM-DD, or empty.', example })
+  return validatedField(input, {
+    fallback: '',
+    schema: { type: 'string' },
+    about: 'YYYY-MM-DD, or empty.',
+    example
+  })
 }
 
 const dayProblem = 'must be a day from 1 to 7.'
@@ -40,33 +52,38 @@ const days = v.pipe(
   v.transform(value =>
     typeof value === 'string' ? value.split(',', 101).filter(day => day.trim() !== '') : value
   ),
-  limitElements(50),
+  maxElementsCheck(50),
   v.array(
     v.pipe(
       v.unknown(),
       v.transform(day => (typeof day === 'string' && /^\s*\d\s*$/.test(day) ? Number(day) : day)),
-      v.number(problemText('invalid_type', dayProblem)),
-      v.integer(problemText('invalid_type', dayProblem)),
-      v.check(day => day >= 0 && day <= 7, problemText('out_of_range', dayProblem)),
+      v.number(formatCheckMessage('invalid_type', dayProblem)),
+      v.integer(formatCheckMessage('invalid_type', dayProblem)),
+      v.check(day => day >= 0 && day <= 7, formatCheckMessage('out_of_range', dayProblem)),
       v.transform(day => day || 7)
     ),
-    problemText('invalid_type', 'must be a list of days.')
+    formatCheckMessage('invalid_type', 'must be a list of days.')
   ),
   v.transform(list => [...new Set(list)].toSorted((a, b) => a - b))
 )
 
 const itemFields = {
-  id: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about: 'Kept if the record has it.' }),
+  id: integerField({
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    fallback: 0,
+    about: 'Kept if the record has it.'
+  }),
   start_time: timeOfDay(900),
   end_time: timeOfDay(1730),
   start_date: date('2026-12-24'),
   end_date: date('2026-12-26'),
-  days: custom<number[]>(days, {
+  days: validatedField<number[]>(days, {
     fallback: [],
     schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 7 } },
     about: 'ISO days; empty: all.'
   }),
-  loop_once: flag({ fallback: false, about: 'Plays the list once.' })
+  loop_once: flagField({ fallback: false, about: 'Plays the list once.' })
 }
 
 /** An element of `schedule_items` in a body. */
@@ -76,7 +93,7 @@ export const scheduleItemValidator: v.GenericSchema<unknown, ScheduleItem> = v.p
     v.partialCheck(
       [['start_date'], ['end_date']],
       ({ start_date, end_date }) => start_date === '' || end_date === '' || start_date <= end_date,
-      problemText('out_of_range', 'must not be before start_date.')
+      formatCheckMessage('out_of_range', 'must not be before start_date.')
     ),
     ['end_date']
   )
@@ -85,7 +102,7 @@ export const scheduleItemValidator: v.GenericSchema<unknown, ScheduleItem> = v.p
 export const scheduleItemSchema = bodySchema(itemFields)
 
 /** Assigns ids to new items. An item keeps its id if the record has it already; a second one does not. */
-export async function assignItemIds(
+export async function assignScheduleItemIds(
   tx: Tx,
   items: readonly ScheduleItem[],
   known: readonly ScheduleItem[]

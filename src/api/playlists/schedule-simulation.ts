@@ -1,36 +1,36 @@
 import * as v from 'valibot'
 
 import type { Reply } from '../../http/route.ts'
-import { parseDay } from '../../model/autodj/zone.ts'
-import { custom, integer, problemText } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { parseDayNumber } from '../../model/autodj/time-zone.ts'
+import { validatedField, integerField, formatCheckMessage } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, assertNoProblems, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
+import { ApiError, assertNoFieldErrors, Overloaded, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
-import { parseBody, parseElements, queryFilters } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, getStation } from '../core/route.ts'
+import { parseBody, parseListElements, openQueryFilters } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, getRequestStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readPlaylistSources } from './apply-unsaved.ts'
 import { scheduleSimulationSchema } from './render-simulation.ts'
 import { isDateOrEmpty } from './schedule-items.ts'
 import { runSimulationTask } from './simulation-task.ts'
 import {
-  findIdProblems,
+  findPlaylistIdProblems,
   type UnsavedPlaylist,
-  unsavedPlaylist,
+  unsavedPlaylistValidator,
   unsavedPlaylistsField
 } from './unsaved-playlists.ts'
 
 const maxDays = 7
 
 const periodFields = {
-  days: integer({ min: 1, max: maxDays, fallback: maxDays, about: 'Days to simulate.' }),
-  from: custom(
+  days: integerField({ min: 1, max: maxDays, fallback: maxDays, about: 'Days to simulate.' }),
+  from: validatedField(
     v.pipe(
-      v.string(problemText('invalid_type', 'must be text.')),
+      v.string(formatCheckMessage('invalid_type', 'must be text.')),
       v.trim(),
-      v.check(isDateOrEmpty, problemText('invalid_format', 'must be a date (YYYY-MM-DD).'))
+      v.check(isDateOrEmpty, formatCheckMessage('invalid_format', 'must be a date (YYYY-MM-DD).'))
     ),
     {
       fallback: '',
@@ -43,7 +43,7 @@ const periodFields = {
 }
 const fields = { playlists: unsavedPlaylistsField, ...periodFields }
 const validator = bodyValidator(fields)
-const periodQuery = queryFilters(periodFields)
+const periodQuery = openQueryFilters(periodFields)
 
 const path = '/api/station/:station_id/schedule/simulation'
 const declared = {
@@ -77,7 +77,7 @@ const simulateUnsaved = apiRoute('POST', path, 'view station management', {
   body: bodySchema(fields),
   handle: async (request, services) => {
     const body = parseBody(validator, request.body)
-    const playlists = await parseElements(unsavedPlaylist, body.playlists, 'playlists')
+    const playlists = await parseListElements(unsavedPlaylistValidator, body.playlists, 'playlists')
     return runSimulation(request, services, { ...body, playlists })
   }
 })
@@ -95,10 +95,10 @@ async function runSimulation(
   { reads, config }: ApiServices,
   { days, from, playlists: unsaved }: Period
 ): Promise<Reply> {
-  const { id: stationId } = getStation(request)
+  const { id: stationId } = getRequestStation(request)
   const { DATABASE_URL: databaseUrl } = config
   if (databaseUrl === undefined) throw new ApiError('unavailable')
-  assertNoProblems(findIdProblems(unsaved, await readPlaylistSources(reads, stationId, unsaved)))
+  assertNoFieldErrors(findPlaylistIdProblems(unsaved, await readPlaylistSources(reads, stationId, unsaved)))
   const client = new AbortController()
   const { permit, drop } = semaphore.acquire(String(request.caller?.key?.id), expectedMs)
   request.onSettled(() => {
@@ -111,7 +111,7 @@ async function runSimulation(
   if (typeof granted === 'string')
     throw new Overloaded(retryAfterSeconds, 'Too many simulations are in progress: try again later.')
   try {
-    const fromDay = from === '' ? null : parseDay(from)
+    const fromDay = from === '' ? null : parseDayNumber(from)
     const task = { databaseUrl, stationId, nowMs: engineTimeMs(), fromDay, days, unsaved }
     const body = await withAbortTimeout(
       client.signal,

@@ -1,9 +1,9 @@
 import { readSimulationStart } from '../../engine/queue/simulation-start.ts'
 import { simulateUntil } from '../../model/autodj/simulation/run.ts'
-import { findWarnings } from '../../model/autodj/simulation/warnings.ts'
-import { addDays } from '../../model/autodj/zone.ts'
+import { findScheduleWarnings } from '../../model/autodj/simulation/warnings.ts'
+import { addLocalDays } from '../../model/autodj/time-zone.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { applyUnsaved, type ChangedPlaylists, readPlaylistSources } from './apply-unsaved.ts'
+import { applyUnsavedPlaylists, type ChangedPlaylists, readPlaylistSources } from './apply-unsaved.ts'
 import { renderSimulation } from './render-simulation.ts'
 import type { UnsavedPlaylist } from './unsaved-playlists.ts'
 
@@ -30,18 +30,18 @@ export async function simulateSchedule(
   const read = await sql.begin('isolation level repeatable read read only', async tx => {
     const sources = await readPlaylistSources(tx, stationId, unsaved)
     return readSimulationStart(tx, stationId, nowMs, fromDay, {
-      changePlaylists: stored => (changed = applyUnsaved(stored, sources, unsaved)).playlists
+      changePlaylists: stored => (changed = applyUnsavedPlaylists(stored, sources, unsaved)).playlists
     })
   })
   if (!read) return null
   const { start, hasAutodj, playlists } = read
-  const untilMs = addDays(start.library.rules.zone, start.fromMs, days)
+  const untilMs = addLocalDays(start.library.rules.zone, start.fromMs, days)
   const deadline = performance.now() + budgetMs
   const run = simulateUntil(
     hasAutodj ? start : { ...start, queue: [], library: { ...start.library, playlists: [], requests: [] } },
     untilMs,
     () => performance.now() < deadline
   )
-  const warnings = findWarnings({ playlists, run, hasAutodj, notLoaded: changed.notLoaded })
+  const warnings = findScheduleWarnings({ playlists, run, hasAutodj, notLoaded: changed.notLoaded })
   return JSON.stringify(renderSimulation({ run, isComplete: run.untilMs === untilMs, warnings }))
 }

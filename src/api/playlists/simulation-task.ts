@@ -13,7 +13,7 @@ export interface SimulationThread {
 }
 
 /** Time limit of the simulated plays, without reading the station and measuring. */
-export const budgetMs = 6_000
+export const simulationBudgetMs = 6_000
 
 const file = 'src/api/playlists/simulation-thread.js'
 

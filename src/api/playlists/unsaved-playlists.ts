@@ -1,43 +1,43 @@
 import * as v from 'valibot'
 
-import { integer, listOf, problemText, type ValuesOf } from '../../model/fields/field.ts'
-import { bodySchema, changesValidator } from '../../model/fields/form.ts'
+import { integerField, listField, formatCheckMessage, type ValuesOf } from '../../model/fields/field.ts'
+import { bodySchema, changesValidator } from '../../model/fields/validators.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { playlists } from './playlists.ts'
+import { playlistsResource } from './playlists.ts'
 
-export type PlaylistValues = Partial<ValuesOf<typeof playlists.fields>>
+export type PlaylistValues = Partial<ValuesOf<typeof playlistsResource.fields>>
 
 /** The unsaved settings of a playlist. Without an id it is a new one, which has no songs. */
 export type UnsavedPlaylist = PlaylistValues & { readonly id?: number }
 
 const maxPlaylists = 1_000
 
-const id = integer({
+const id = integerField({
   min: 1,
   max: Number.MAX_SAFE_INTEGER,
   about: 'Of a stored playlist; absent: a new one.',
   example: 3
 })
-const itemFields = { id, ...playlists.fields }
+const itemFields = { id, ...playlistsResource.fields }
 
 /** Validates one of them. */
-export const unsavedPlaylist: v.GenericSchema<unknown, UnsavedPlaylist> = v.pipe(
+export const unsavedPlaylistValidator: v.GenericSchema<unknown, UnsavedPlaylist> = v.pipe(
   changesValidator(itemFields),
   v.check(
     values => values.id !== undefined || values.name !== undefined,
-    problemText('required', 'must have an id or a name.')
+    formatCheckMessage('required', 'must have an id or a name.')
   )
 )
 
 /** A list of them, which is not validated yet: that of a long list takes so long that others wait. */
-export const unsavedPlaylistsField = listOf<unknown>(v.unknown(), {
+export const unsavedPlaylistsField = listField<unknown>(v.unknown(), {
   max: maxPlaylists,
   items: bodySchema(itemFields, { isPartial: true }),
   about: 'Playlists with unsaved settings; absent settings and playlists are as stored.'
 })
 
 /** Returns a problem for each playlist that the station does not have, or that occurs twice. */
-export function findIdProblems(
+export function findPlaylistIdProblems(
   unsaved: readonly UnsavedPlaylist[],
   stored: readonly { readonly id: number }[]
 ): FieldError[] {

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 
 import { changeStation } from '../../engine/change-station.ts'
-import { storeMeasuredCues } from '../../engine/queue/media.ts'
-import { custom, text } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/form.ts'
+import { applyMeasuredCues } from '../../engine/queue/media-changes.ts'
+import { validatedField, textField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../model/fields/validators.ts'
 import { parseBody } from '../core/parse.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { extraMetadataFields, parseExtraMetadata } from '../library/extra-metadata.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { extraMetadataFields, toCuePoints } from '../library/extra-metadata.ts'
 
 const { amplify, cross_start_next: start_next, ...cues } = extraMetadataFields
 
@@ -20,13 +20,13 @@ const decibels = v.pipe(
 const measured = { ...cues, start_next, amplify: { ...amplify, input: decibels } }
 
 const fields = {
-  cache_key: text({
+  cache_key: textField({
     min: 1,
     max: 200,
     about: 'The azuracast_cache_key from nextsong.',
     example: '4f0c1e5b7a2d9c3e6f8a1b0d-1780000000000'
   }),
-  data: custom(changesValidator(measured), {
+  data: validatedField(changesValidator(measured), {
     schema: {
       type: 'object',
       properties: {
@@ -55,11 +55,11 @@ export const autocueRoute = apiRoute(
     async handle(request, services) {
       const { cache_key: cacheKey, data } = parseBody(validator, request.body)
       const { start_next: startNext = null, ...others } = data
-      const found = parseExtraMetadata({ ...others, cross_start_next: startNext })
-      await changeStation(services, getStation(request).id, change =>
-        storeMeasuredCues(change, cacheKey, found)
+      const found = toCuePoints({ ...others, cross_start_next: startNext })
+      await changeStation(services, getRequestStation(request).id, change =>
+        applyMeasuredCues(change, cacheKey, found)
       )
-      return json(true)
+      return jsonReply(true)
     }
   }
 )

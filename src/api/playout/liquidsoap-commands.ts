@@ -3,18 +3,18 @@ import {
   type PlayoutCommand,
   recordCommandPoll,
   recordPlayoutDisconnect,
-  readCommands
+  readPlayoutCommands
 } from '../../engine/playouts/commands.ts'
-import { readSong, withdrawSong } from '../../engine/playouts/send-next-song.ts'
+import { readQueuedSong, withdrawSong } from '../../engine/playouts/send-next-song.ts'
 import type { Reply } from '../../http/route.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { TooManyRequests } from '../../platform/runtime/errors.ts'
 import { renderAnnotatedUri } from '../../radio/liquidsoap.ts'
-import { json } from '../core/route.ts'
-import { exactly, string } from '../core/schemas.ts'
+import { jsonReply } from '../core/route.ts'
+import { exactObject, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { openSongGuard } from '../core/url-checks.ts'
-import { isNewState, type LongPollRequest } from '../now-playing/long-polls.ts'
+import { openSongUrlGuard } from '../core/url-checks.ts'
+import { endsLongPoll, type LongPollRequest } from '../now-playing/long-polls.ts'
 import { definePlayoutRoutes } from './playout-caller.ts'
 
 const timeoutMs = 10_000
@@ -27,11 +27,11 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
     seen: 'The value of seen in the last response; empty after a start.',
     takes: `The commands beyond skip, interrupt and metadata that the script executes, comma-separated: ${announcedCommands.join(', ')}.`
   },
-  response: exactly({
+  response: exactObject({
     seen: string,
     commands: {
       type: 'array',
-      items: exactly({
+      items: exactObject({
         type: { type: 'string', enum: ['skip', 'interrupt', 'metadata', ...announcedCommands] },
         uri: { type: 'string', description: 'The song that interrupts.' },
         sq_id: string,
@@ -50,7 +50,7 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
     await recordCommandPoll(services.sql, station.id, engineTimeMs(), takes)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
     const found = await pollCommands(services, station.id, seen)
-    if (seen === null || found.commands.length > 0 || !state) return json(found)
+    if (seen === null || found.commands.length > 0 || !state) return jsonReply(found)
     if (!request.isOpen()) await recordPlayoutDisconnect(services.sql, station.id, engineTimeMs())
     return waitForCommands(services, seen, { stationId: station.id, address: request.address, since, epoch })
   }
@@ -61,7 +61,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
   const { live, longPolls, sql, log } = services
   const { stationId } = poll
   const endsAtMs = performance.now() + timeoutMs
-  const renderEmpty = () => json({ seen: String(seen), commands: [] })
+  const renderEmpty = () => jsonReply({ seen: String(seen), commands: [] })
   return {
     later: respond => {
       let forget: (() => void) | null = null
@@ -77,7 +77,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
       const repoll = async () => {
         const found = await pollCommands(services, stationId, seen)
         if (isOver) return
-        if (found.commands.length > 0) finish(() => json(found))
+        if (found.commands.length > 0) finish(() => jsonReply(found))
         else wait()
       }
       const wait = () => {
@@ -94,7 +94,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
         forget = waiting
       }
       const current = live.findState(stationId)
-      if (current && isNewState(poll, current)) void repoll().catch(fail)
+      if (current && endsLongPoll(poll, current)) void repoll().catch(fail)
       else wait()
       return () => {
         isOver = true
@@ -108,7 +108,7 @@ function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPol
 }
 
 async function pollCommands(services: ApiServices, stationId: number, last: number | null) {
-  const { seen, commands } = await readCommands(services.sql, stationId, last)
+  const { seen, commands } = await readPlayoutCommands(services.sql, stationId, last)
   const rendered = await Promise.all(
     commands.map(async command => renderCommand(services, stationId, command))
   )
@@ -120,9 +120,9 @@ const noArguments = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
 /** Returns null if the song of an interrupt is no longer in the queue, or a playout must not get it. */
 async function renderCommand(services: ApiServices, stationId: number, command: PlayoutCommand) {
   if (command.type !== 'interrupt') return { ...noArguments, ...command }
-  const song = await readSong(services.sql, command.queueId)
+  const song = await readQueuedSong(services.sql, command.queueId)
   if (!song) return null
-  const problem = await openSongGuard(services)(song.path)
+  const problem = await openSongUrlGuard(services)(song.path)
   if (problem) {
     await withdrawSong(services, stationId, song, problem)
     return null

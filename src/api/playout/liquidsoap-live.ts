@@ -1,9 +1,9 @@
 import { recordDjDisconnect, recordDjConnect } from '../../engine/plays/broadcasts.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { findStreamer } from '../../stores/db/stations.ts'
-import { json } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
-import { checkLogin } from '../streamers/streamer-login.ts'
+import { jsonReply } from '../core/route.ts'
+import { exactObject } from '../core/schemas.ts'
+import { verifyStreamerLogin } from '../streamers/streamer-login.ts'
 import { definePlayoutRoutes, parseReportedTime } from './playout-caller.ts'
 
 const eventFields = { user: 'The user name.', ago: 'Seconds since the event; the default is 0.' }
@@ -18,21 +18,26 @@ const login = definePlayoutRoutes({
   },
   response: {
     oneOf: [
-      exactly({
+      exactObject({
         allow: { type: 'boolean', const: true },
         username: { type: 'string' },
         display_name: { type: 'string' }
       }),
-      exactly({ allow: { type: 'boolean', const: false } })
+      exactObject({ allow: { type: 'boolean', const: false } })
     ]
   },
   errors: [429],
   async handle({ station, body }, { reads: sql, secrets, redis }) {
     const { user = '', password = '', address = '' } = body
     const credentials = { user, password, address }
-    const allowed = await checkLogin({ sql, secrets, redis }, station.id, credentials, engineTimeMs())
-    if (!allowed) return json({ allow: false })
-    return json({ allow: true, username: allowed.username, display_name: allowed.displayName })
+    const allowed = await verifyStreamerLogin(
+      { sql, secrets, redis },
+      station.id,
+      credentials,
+      engineTimeMs()
+    )
+    if (!allowed) return jsonReply({ allow: false })
+    return jsonReply({ allow: true, username: allowed.username, display_name: allowed.displayName })
   }
 })
 
@@ -45,11 +50,11 @@ const connected = definePlayoutRoutes({
   async handle({ station, body }, services) {
     const { user: username = '' } = body
     const streamer = await findStreamer(services.reads, station.id, username)
-    if (!streamer?.mayBeLive) return json(false)
+    if (!streamer?.mayBeLive) return jsonReply(false)
     const allowed = { username, displayName: streamer.displayName, streamerId: streamer.id }
     const atMs = parseReportedTime(body['ago'], engineTimeMs())
     await recordDjConnect(services, station.id, allowed, atMs)
-    return json(true)
+    return jsonReply(true)
   }
 })
 
@@ -62,7 +67,7 @@ const disconnected = definePlayoutRoutes({
     const { user: username = '' } = body
     const atMs = parseReportedTime(body['ago'], engineTimeMs())
     await recordDjDisconnect(services, station.id, { username, atMs })
-    return json(true)
+    return jsonReply(true)
   }
 })
 

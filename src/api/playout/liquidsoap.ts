@@ -1,21 +1,21 @@
 import { recordPlayoutCall } from '../../engine/playouts/commands.ts'
-import { sendNextSong, type SentSong } from '../../engine/playouts/send-next-song.ts'
-import { recordReport } from '../../engine/plays/report-track.ts'
-import { stationFile } from '../../library/uploads/station-audio.ts'
+import { sendNextSong, type PlayoutSong } from '../../engine/playouts/send-next-song.ts'
+import { recordTrackReport } from '../../engine/plays/report-track.ts'
+import { stationFilePath } from '../../library/uploads/station-audio.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import {
   renderAnnotatedUri,
-  renderScript,
-  renderStandby,
-  type ScriptStation
+  renderLiquidsoapScript,
+  renderStandbyScript,
+  type LiquidsoapStation
 } from '../../radio/liquidsoap.ts'
 import { parseStreamedTitle } from '../../radio/streamed-title.ts'
-import { parseId } from '../core/parse.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { exactly, string } from '../core/schemas.ts'
+import { parsePathId } from '../core/parse.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { exactObject, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { openSongGuard } from '../core/url-checks.ts'
+import { openSongUrlGuard } from '../core/url-checks.ts'
 import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
 
 const nextSong = definePlayoutRoutes({
@@ -24,7 +24,7 @@ const nextSong = definePlayoutRoutes({
   body: {
     last: 'The sq_id of the last song received; empty after a start. If it is absent, the engine estimates it.'
   },
-  response: exactly({
+  response: exactObject({
     uri: { type: 'string', description: 'Empty if the next song is a stream.' },
     sq_id: string,
     stream_url: string,
@@ -35,13 +35,13 @@ const nextSong = definePlayoutRoutes({
   async handle({ station, body }, services) {
     const { last } = body
     const lastId = last === undefined ? null : (parseRowId(last) ?? 0)
-    const song = await sendNextSong(services, station.id, lastId, openSongGuard(services))
+    const song = await sendNextSong(services, station.id, lastId, openSongUrlGuard(services))
     if (!song) throw new ApiError('not-found', 'The queue is empty.')
-    return json(renderSentSong(song))
+    return jsonReply(renderSentSong(song))
   }
 })
 
-function renderSentSong(song: SentSong) {
+function renderSentSong(song: PlayoutSong) {
   const { queueId, path, durationMs, stream } = song
   return {
     uri: stream ? '' : renderAnnotatedUri(song),
@@ -77,7 +77,7 @@ const feedback = definePlayoutRoutes({
     if (queueId === null && mediaId === null && artist === '' && title === '')
       refuseField('title', 'required', 'is required if the song is not identified otherwise.')
     await recordPlayoutCall(services.sql, station.id, nowMs)
-    await recordReport(services, station.id, {
+    await recordTrackReport(services, station.id, {
       queueId,
       mediaId,
       playlistId: parseRowId(body['playlist_id']),
@@ -86,15 +86,18 @@ const feedback = definePlayoutRoutes({
       startedAtMs: parseReportedTime(body['ago'], nowMs),
       isTimed: body['ago'] !== undefined
     })
-    return json(true)
+    return jsonReply(true)
   }
 })
 
 export const liquidsoapRoutes = [...nextSong, ...feedback]
 
 /** Reads the settings of a station's script. Throws 404. */
-async function readScriptStation({ reads: sql, config }: ApiServices, id: number): Promise<ScriptStation> {
-  const [station] = await sql<(Omit<ScriptStation, 'fallbackFile'> & { readonly fallback: string })[]>`
+async function readScriptStation(
+  { reads: sql, config }: ApiServices,
+  id: number
+): Promise<LiquidsoapStation> {
+  const [station] = await sql<(Omit<LiquidsoapStation, 'fallbackFile'> & { readonly fallback: string })[]>`
     select s.id, s.fallback_path as fallback, s.name, s.description, s.url, s.live_text as "liveText", s.crossfade_type as "crossfadeType",
       s.crossfade::float8 as crossfade, s.frontend_url as "frontendUrl", coalesce((
         select jsonb_agg(jsonb_build_object('path', x.name, 'format', x.autodj_format, 'bitrate', x.autodj_bitrate,
@@ -103,19 +106,19 @@ async function readScriptStation({ reads: sql, config }: ApiServices, id: number
     from stations s where s.id = ${id}`
   if (!station) throw new ApiError('not-found')
   const { fallback, ...settings } = station
-  return { ...settings, fallbackFile: stationFile({ config }, id, fallback) }
+  return { ...settings, fallbackFile: stationFilePath({ config }, id, fallback) }
 }
 
 /** Renders the Liquidsoap script of a station. Throws 404. */
-export async function readStationScript(services: ApiServices, id: number): Promise<string> {
-  return renderScript(await readScriptStation(services, id), services.config.BASE_URL)
+export async function renderStationScript(services: ApiServices, id: number): Promise<string> {
+  return renderLiquidsoapScript(await readScriptStation(services, id), services.config.BASE_URL)
 }
 
 /** A route that renders a script of a station. */
 const scriptRoute = (
   path: string,
   doc: { readonly id: string; readonly summary: string },
-  render: (station: ScriptStation, baseUrl: string) => string
+  render: (station: LiquidsoapStation, baseUrl: string) => string
 ) =>
   apiRoute('GET', `/api/admin/station/:id/${path}`, 'administer stations', {
     ...doc,
@@ -123,7 +126,7 @@ const scriptRoute = (
     response: { type: 'string' },
     contentTypes: ['text/plain'],
     async handle({ params }, services) {
-      const station = await readScriptStation(services, parseId(params['id']))
+      const station = await readScriptStation(services, parsePathId(params['id']))
       return {
         body: render(station, services.config.BASE_URL),
         headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
@@ -135,7 +138,7 @@ export const liquidsoapScriptRoutes = [
   scriptRoute(
     'liquidsoap',
     { id: 'getLiquidsoapScript', summary: 'The Liquidsoap script of the station, without secrets' },
-    renderScript
+    renderLiquidsoapScript
   ),
   scriptRoute(
     'liquidsoap/standby',
@@ -143,6 +146,6 @@ export const liquidsoapScriptRoutes = [
       id: 'getStandbyScript',
       summary: 'The Liquidsoap script of its standby, which is heard while the other one does not run'
     },
-    renderStandby
+    renderStandbyScript
   )
 ]

@@ -1,18 +1,22 @@
 import * as v from 'valibot'
 
-import { type ListenerReport, recordCounts, tryRecordCounts } from '../../engine/listeners/count-listeners.ts'
-import { integer, limitElements, problemText } from '../../model/fields/field.ts'
-import { assertNoProblems, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
+import {
+  type ListenerReport,
+  recordListenerReport,
+  tryRecordListenerReport
+} from '../../engine/listeners/count-listeners.ts'
+import { integerField, maxElementsCheck, formatCheckMessage } from '../../model/fields/field.ts'
+import { assertNoFieldErrors, fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
-import { allows, maySeeStation } from '../auth/access.ts'
-import type { ApiKey } from '../auth/keys.ts'
-import { findStations } from '../core/find-station.ts'
-import { parseBody, parseElements } from '../core/parse.ts'
-import { actionFields, actionReply, apiRoute, json, getStation } from '../core/route.ts'
-import { actionSchema, arrayOf, exactly, named, ref, string } from '../core/schemas.ts'
+import { hasPermission, maySeeStation } from '../auth/access.ts'
+import type { ApiKey } from '../auth/key-checker.ts'
+import { findStationsByName } from '../core/find-station.ts'
+import { parseBody, parseListElements } from '../core/parse.ts'
+import { actionResultFields, actionReply, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { actionResultSchema, arrayOf, exactObject, namedSchema, schemaRef, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const listenerCount = integer({ min: 0, max: 100_000_000, about: 'Number of listeners.' })
+const listenerCount = integerField({ min: 0, max: 100_000_000, about: 'Number of listeners.' })
 const number = listenerCount.input
 const maxSources = 1_000
 const maxPathLength = 2_048
@@ -26,7 +30,7 @@ const tooUnique = 'must not be above total.'
 const source = v.pipe(
   v.object({
     ...count,
-    id: v.optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id.' }).input),
+    id: v.optional(integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id.' }).input),
     path: v.optional(
       v.pipe(
         v.string('must be text.'),
@@ -41,7 +45,7 @@ const source = v.pipe(
   })
 )
 const sources = v.optional(
-  v.pipe(v.unknown(), limitElements(maxSources), v.array(source, 'must be a list.')),
+  v.pipe(v.unknown(), maxElementsCheck(maxSources), v.array(source, 'must be a list.')),
   []
 )
 
@@ -55,7 +59,7 @@ const report = v.pipe(
     v.check(
       ({ total, unique, mounts, remotes, hls }) =>
         total !== undefined || (unique === undefined && mounts.length + remotes.length + hls.length > 0),
-      problemText('required', 'is required with unique, and if no sources are sent.')
+      formatCheckMessage('required', 'is required with unique, and if no sources are sent.')
     ),
     ['total']
   )
@@ -81,7 +85,7 @@ const stationReports = v.object(
   {
     stations: v.pipe(
       v.unknown(),
-      limitElements(maxStations),
+      maxElementsCheck(maxStations),
       v.array(v.unknown(), 'must be a list.'),
       v.minLength(1, 'must not be empty.')
     )
@@ -132,10 +136,14 @@ const reportListeners = apiRoute('PUT', '/api/station/:station_id/listeners', ac
     properties: reportProperties,
     examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
   },
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   writeLimit: 'reports',
   async handle(request, services) {
-    await recordCounts(services, getStation(request).id, toReport(parseBody(report, request.body)))
+    await recordListenerReport(
+      services,
+      getRequestStation(request).id,
+      toReport(parseBody(report, request.body))
+    )
     return actionReply('Record updated successfully.')
   }
 })
@@ -144,12 +152,12 @@ const reportListeners = apiRoute('PUT', '/api/station/:station_id/listeners', ac
 const atOnce = 100
 
 /** The response to a list of reports. `refused`: the errors of reports that were not recorded. */
-const listenersReportedSchema = named(
+const listenersReportedSchema = namedSchema(
   'ListenersReported',
   'Which reports of listeners were recorded.',
-  actionSchema({
+  actionResultSchema({
     refused: {
-      ...arrayOf(exactly({ field: string, code: string, message: string })),
+      ...arrayOf(exactObject({ field: string, code: string, message: string })),
       description: 'The sources that do not match. The report of their station was not recorded.'
     }
   })
@@ -191,7 +199,7 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
    */
   async handle(request, services) {
     const body = parseBody(stationReports, request.body)
-    const stations = await parseElements(stationReport, body.stations, 'stations')
+    const stations = await parseListElements(stationReport, body.stations, 'stations')
     const key = request.caller?.key ?? null
     const ids = await getReportedStations(services, key, stations)
     const recording = openFairSemaphore({ total: atOnce })
@@ -200,7 +208,7 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
         recording.run(() => recordOne(services, ids[index] ?? 0, index, toReport(each)))
       )
     )
-    return json({ ...actionFields('Records updated successfully.'), refused: errors.flat() })
+    return jsonReply({ ...actionResultFields('Records updated successfully.'), refused: errors.flat() })
   }
 })
 
@@ -212,7 +220,7 @@ async function recordOne(
   reported: ListenerReport
 ): Promise<readonly FieldError[]> {
   const place = `stations.${index}`
-  const refused = await tryRecordCounts(services, stationId, reported)
+  const refused = await tryRecordListenerReport(services, stationId, reported)
   if (refused === null) return [fieldError(`${place}.station`, 'not_found', 'is not a station.')]
   return refused.map(({ field, code, message }) => ({
     field: `${place}.${field}`,
@@ -228,7 +236,7 @@ async function getReportedStations(
   stations: readonly { readonly station: number | string }[]
 ): Promise<readonly number[]> {
   const unknown = stations.map(({ station }) => String(station)).filter(name => !live.find(name))
-  const stored = await findStations(sql, unknown)
+  const stored = await findStationsByName(sql, unknown)
   const problems: FieldError[] = []
   const ids = new Set<number>()
   for (const [index, { station: name }] of stations.entries()) {
@@ -237,12 +245,12 @@ async function getReportedStations(
     const found = known ? { id: known.stationId, isPublic: known.isPublic } : stored.get(String(name))
     if (!found || !key || !maySeeStation(key, found))
       problems.push(fieldError(field, 'not_found', 'is not a station.'))
-    else if (!allows(key, { permission: access, stationId: found.id, isRead: false }))
+    else if (!hasPermission(key, { permission: access, stationId: found.id, isRead: false }))
       problems.push(fieldError(field, 'not_allowed', `needs the permission "${access}".`))
     else if (ids.has(found.id)) problems.push(fieldError(field, 'duplicate', 'is reported twice.'))
     else ids.add(found.id)
   }
-  assertNoProblems(problems)
+  assertNoFieldErrors(problems)
   return [...ids]
 }
 

@@ -7,24 +7,24 @@ import type { JsonSchema } from '../../model/fields/field.ts'
 import { refuseField } from '../../platform/runtime/errors.ts'
 import { withoutLostCharacters } from '../../platform/text/foreign-text.ts'
 import { actionRoute } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
+import { changedWithoutValues } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import {
-  actionFields,
+  actionResultFields,
   type ApiRequest,
   type ApiRoute,
   apiRoute,
-  json,
-  type Operation,
-  getStation,
-  type StationRow
+  jsonReply,
+  type ApiOperation,
+  getRequestStation,
+  type PathStation
 } from '../core/route.ts'
-import { actionSchema, named } from '../core/schemas.ts'
+import { actionResultSchema, namedSchema } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** An authenticated request of a station's playout. */
 interface PlayoutCall {
-  readonly station: StationRow
+  readonly station: PathStation
   /** All values are text. */
   readonly body: Readonly<Record<string, string>>
   readonly request: ApiRequest
@@ -52,7 +52,7 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
   const id = `playout${name[0]?.toUpperCase()}${name.slice(1)}`
   const route = (
     method: 'GET' | 'POST',
-    operation: Pick<Operation, 'id' | 'body' | 'query'> & { readonly takesForm?: true },
+    operation: Pick<ApiOperation, 'id' | 'body' | 'query'> & { readonly takesForm?: true },
     input: (request: ApiRequest) => unknown
   ) =>
     apiRoute(method, `/api/internal/:station_id/liquidsoap/${name}`, 'playout key', {
@@ -62,7 +62,10 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
       errors,
       ...operation,
       handle: async (request, services) =>
-        handle({ station: getStation(request), body: parseBody(texts, input(request)), request }, services)
+        handle(
+          { station: getRequestStation(request), body: parseBody(texts, input(request)), request },
+          services
+        )
     })
   return [
     route('POST', { id, body: { type: 'object', properties }, takesForm: true }, request => request.body),
@@ -107,10 +110,10 @@ export function hashPlayoutKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-const playoutKeySchema = named(
+const playoutKeySchema = namedSchema(
   'PlayoutKey',
   'A new key of the playout of a station.',
-  actionSchema({
+  actionResultSchema({
     playout_key: { type: 'string', description: 'The new key. It is not shown again.' }
   })
 )
@@ -125,12 +128,12 @@ export const playoutKeyRoute = actionRoute(
     summary: 'Replace the key of the playout of a station; the former key is rejected',
     response: playoutKeySchema,
     prepare: request => async tx => {
-      const { id } = getStation(request)
+      const { id } = getRequestStation(request)
       const key = randomBytes(24).toString('hex')
       await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
       return {
-        audit: [{ record: 'Station', id, changes: changed('playout_key') }],
-        reply: json({ ...actionFields('The playout key was replaced.'), playout_key: key })
+        audit: [{ record: 'Station', id, changes: changedWithoutValues('playout_key') }],
+        reply: jsonReply({ ...actionResultFields('The playout key was replaced.'), playout_key: key })
       }
     }
   }

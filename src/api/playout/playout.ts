@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 
-import { skipSong } from '../../engine/playouts/commands.ts'
-import { integer } from '../../model/fields/field.ts'
-import { bodySchema } from '../../model/fields/form.ts'
+import { skipCurrentSong } from '../../engine/playouts/commands.ts'
+import { integerField } from '../../model/fields/field.ts'
+import { bodySchema } from '../../model/fields/validators.ts'
 import { stationActionRoute } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, getStation } from '../core/route.ts'
+import { actionReply, getRequestStation } from '../core/route.ts'
 
 const skipFields = {
-  sh_id: integer({
+  sh_id: integerField({
     min: 1,
     max: Number.MAX_SAFE_INTEGER,
     about: 'The play to end, from now playing. 409 if another play is current.',
@@ -32,9 +32,9 @@ const skip = stationActionRoute(
     prepare(request) {
       const { sh_id: playId = null } = parseBody(skipValidator, request.body)
       return async change => {
-        await skipSong(change, playId)
+        await skipCurrentSong(change, playId)
         return {
-          audit: [{ record: 'Station', id: getStation(request).id }],
+          audit: [{ record: 'Station', id: getRequestStation(request).id }],
           reply: actionReply('Song skipped.')
         }
       }
@@ -42,4 +42,4 @@ const skip = stationActionRoute(
   }
 )
 
-export const playoutRoutes = [skip]
+export const skipSongRoutes = [skip]

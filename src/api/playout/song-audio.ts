@@ -1,11 +1,11 @@
-import { findMediaFolder, locateSong, storedPath } from '../../library/storage/media-folder.ts'
+import { findMediaFolder, locateSong, toStoredPath } from '../../library/storage/media-folder.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { exactly, string } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { exactObject, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { audioResponse, sendMediaFile } from '../library/file-content.ts'
+import { audioResponseDescription, sendMediaFile } from '../library/file-content.ts'
 import { definePlayoutRoutes, parseRowId } from './playout-caller.ts'
 import type { LinkedSong } from './song-links.ts'
 
@@ -25,7 +25,7 @@ const locate = definePlayoutRoutes({
     uri: 'The path from nextsong.',
     as: '`link`: an address, also for a file on this machine. It is valid for 15 minutes.'
   },
-  response: exactly({ uri: string, isTemp: { type: 'boolean', const: false } }),
+  response: exactObject({ uri: string, isTemp: { type: 'boolean', const: false } }),
   async handle({ station, body, request }, services) {
     const { reads: sql, config } = services
     const path = (body['uri'] ?? '').replace(/^media:/, '')
@@ -34,14 +34,14 @@ const locate = definePlayoutRoutes({
     if (!media) throw new ApiError('not-found')
     const folder = await sql.begin(tx => findMediaFolder(tx, station.id, config.DATA_DIR))
     const isLinked = folder === null || body['as'] === 'link'
-    if (isLinked && storedPath(path, folder) !== null) {
+    if (isLinked && toStoredPath(path, folder) !== null) {
       const until = Math.floor(engineTimeMs() / 1_000) + linkSeconds
       const uri = linkTo({ stationId: station.id, mediaId: media.id, until }, request, services)
-      return json({ uri, isTemp: false })
+      return jsonReply({ uri, isTemp: false })
     }
     const uri = await withDeadline(locateTimeoutMs, 'locating a song', () => locateSong(path, folder, config))
     if (uri === null) throw new ApiError('not-found')
-    return json({ uri, isTemp: false })
+    return jsonReply({ uri, isTemp: false })
   }
 })
 
@@ -65,7 +65,7 @@ const send = apiRoute('GET', '/api/internal/:station_id/song/:id', 'public', {
     until: { ...string, description: 'When the link expires, in Unix seconds.' },
     signature: { ...string, description: 'The signature of the link.' }
   },
-  ...audioResponse,
+  ...audioResponseDescription,
   async handle(request, services) {
     const { params, query } = request
     const song = {

@@ -1,14 +1,14 @@
-import { previewStation } from '../../engine/queue/preview.ts'
+import { previewQueue } from '../../engine/queue/preview.ts'
 import type { SimulatedPlay } from '../../model/autodj/simulate.ts'
-import { renderSong } from '../../model/station/now-playing.ts'
-import type { Song } from '../../model/station/state.ts'
+import { renderSongObject } from '../../model/station/now-playing.ts'
+import type { ShownSong } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { songFragment } from '../../stores/db/snapshots.ts'
 import { parseQueryInteger } from '../core/parse.ts'
-import { apiRoute, json, getStation, type StationRow } from '../core/route.ts'
-import { arrayOf, ref } from '../core/schemas.ts'
+import { apiRoute, jsonReply, getRequestStation, type PathStation } from '../core/route.ts'
+import { arrayOf, schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const maxHours = 168
@@ -36,29 +36,29 @@ export const queuePreviewRoute = apiRoute(
       },
       rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
     },
-    response: arrayOf(ref('PreviewItem')),
+    response: arrayOf(schemaRef('PreviewItem')),
     async handle(request, services) {
-      const station = getStation(request)
+      const station = getRequestStation(request)
       const hours = parseQueryInteger(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
       const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
       const plays = await previews.run(() =>
-        previewStation(services.reads, station.id, {
+        previewQueue(services.reads, station.id, {
           untilMs: engineTimeMs() + hours * hourMs,
           playsAtMost: rows,
           isWanted: request.isOpen
         })
       )
       if (!plays) throw new ApiError('not-found')
-      return json(await render(services, station, plays))
+      return jsonReply(await render(services, station, plays))
     }
   }
 )
 
-async function render(services: ApiServices, station: StationRow, plays: readonly SimulatedPlay[]) {
+async function render(services: ApiServices, station: PathStation, plays: readonly SimulatedPlay[]) {
   const { reads: sql, config } = services
   const mediaIds = [...new Set(plays.flatMap(({ play }) => play?.mediaId ?? []))]
   const [media, playlists, customFields] = await Promise.all([
-    sql<{ id: number; song: Song }[]>`
+    sql<{ id: number; song: ShownSong }[]>`
       select m.id, ${songFragment(sql)} as song from media m where m.id = any(${mediaIds}::bigint[])`,
     sql<{ id: number; name: string }[]>`select id, name from playlists where station_id = ${station.id}`,
     sql<
@@ -76,7 +76,7 @@ async function render(services: ApiServices, station: StationRow, plays: readonl
       playlist: names.get(play?.playlistId ?? 0) ?? '',
       is_request: play !== null && play.requestId !== null,
       is_jingle: play !== null && !play.isVisible,
-      song: song ? renderSong(song, { ...station, customFields }, 'rest', config.BASE_URL) : null,
+      song: song ? renderSongObject(song, { ...station, customFields }, 'rest', config.BASE_URL) : null,
       log
     }
   })

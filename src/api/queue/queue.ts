@@ -1,25 +1,36 @@
 import * as v from 'valibot'
 
 import type { StationChange } from '../../engine/change-station.ts'
-import { addToQueue, asUnrequested, moveInQueue, type SongToQueue } from '../../engine/queue/manual-queue.ts'
+import {
+  addSongsToQueue,
+  toUnrequestedSongs,
+  moveQueueRow,
+  type SongToQueue
+} from '../../engine/queue/manual-queue.ts'
 import { clearQueue, removeFromQueue } from '../../engine/queue/queue.ts'
-import { enterRequest, queueRequest } from '../../engine/queue/requests.ts'
-import type { LogEntry } from '../../model/autodj/log-entry.ts'
-import { flag, integer, type JsonSchema, limitElements, problemText } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { renderSong } from '../../model/station/now-playing.ts'
-import type { Song } from '../../model/station/state.ts'
+import { storeManualRequest, takeRequestForQueue } from '../../engine/queue/requests.ts'
+import type { DecisionLogEntry } from '../../model/autodj/log-entry.ts'
+import {
+  flagField,
+  integerField,
+  type JsonSchema,
+  maxElementsCheck,
+  formatCheckMessage
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
+import { renderSongObject } from '../../model/station/now-playing.ts'
+import type { ShownSong } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, assertNoProblems, refuseField } from '../../platform/runtime/errors.ts'
-import { customFieldListFragment, songFragment } from '../../stores/db/snapshots.ts'
+import { ApiError, assertNoFieldErrors, refuseField } from '../../platform/runtime/errors.ts'
+import { customFieldDefinitionsFragment, songFragment } from '../../stores/db/snapshots.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { stationActionRoute } from '../core/actions.ts'
 import type { AuditEntry, AuditedChanges } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { findUnknown, parseBody, parseId } from '../core/parse.ts'
-import { actionReply, apiRoute, json, getStation, type StationRow } from '../core/route.ts'
-import { arrayOf, oneOf, ref } from '../core/schemas.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { findUnknownElements, parseBody, parsePathId } from '../core/parse.ts'
+import { actionReply, apiRoute, jsonReply, getRequestStation, type PathStation } from '../core/route.ts'
+import { arrayOf, oneOfObjects, schemaRef } from '../core/schemas.ts'
 import { readSongNames } from '../library/song-names.ts'
 
 /** How long a row can be read after it was played. */
@@ -27,7 +38,7 @@ const readableMs = 7 * 86_400_000
 
 const path = '/api/station/:station_id/queue'
 const tag = 'Queue'
-const item = ref('QueueItem')
+const item = schemaRef('QueueItem')
 
 const list = listRoute(path, 'view station management', {
   id: 'listQueue',
@@ -36,8 +47,8 @@ const list = listRoute(path, 'view station management', {
   responseRecord: 'QueueItem',
   record: item,
   open(query, request, { reads: sql, config }) {
-    const station = getStation(request)
-    const contains = containsText(sql, query.search)
+    const station = getRequestStation(request)
+    const contains = containsTextFragment(sql, query.search)
     const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
       and m.artist || ' - ' || m.title ${contains}`
     return {
@@ -55,31 +66,31 @@ const read = apiRoute('GET', `${path}/:id`, 'view station management', {
   responseRecord: 'QueueItem',
   response: item,
   async handle(request, { reads: sql, config }) {
-    const station = getStation(request)
+    const station = getRequestStation(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
-      where q.station_id = ${station.id} and q.id = ${parseId(request.params['id'])} and q.skipped_at_ms is null
+      where q.station_id = ${station.id} and q.id = ${parsePathId(request.params['id'])} and q.skipped_at_ms is null
         and (q.played_at_ms is null or q.played_at_ms > ${engineTimeMs() - readableMs})`
     if (!row) throw new ApiError('not-found')
-    return json(renderRow(row, station, config.BASE_URL))
+    return jsonReply(renderRow(row, station, config.BASE_URL))
   }
 })
 
-const mediaId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+const mediaId = integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
 const maxSongs = 100
-const position = integer({
+const position = integerField({
   min: 1,
   max: 500,
   about: 'Position after the songs already sent to the playout; beyond the end means the end.',
   example: 1
 })
 
-const requestId = integer({
+const requestId = integerField({
   min: 1,
   max: Number.MAX_SAFE_INTEGER,
   about:
     'A pending request of a listener (`id` in `reports/requests`), which is played before it is due; the response is its row.'
 })
-const asRequest = flag({
+const asRequest = flagField({
   about: 'Whether the song of `media_id` is queued and shown as the request of a listener.',
   fallback: false
 })
@@ -92,28 +103,28 @@ const songs = v.pipe(
       media_ids: v.nullish(
         v.pipe(
           v.unknown(),
-          limitElements(maxSongs),
-          v.array(mediaId.input, problemText('invalid_type', 'must be a list.')),
-          v.minLength(1, problemText('too_short', 'must not be empty.'))
+          maxElementsCheck(maxSongs),
+          v.array(mediaId.input, formatCheckMessage('invalid_type', 'must be a list.')),
+          v.minLength(1, formatCheckMessage('too_short', 'must not be empty.'))
         )
       ),
       request_id: v.nullish(requestId.input),
       is_request: v.nullish(asRequest.input, false)
     },
-    problemText('invalid_type', 'must be an object.')
+    formatCheckMessage('invalid_type', 'must be an object.')
   ),
   v.forward(
     v.check(
       ({ media_id: single, media_ids: several, request_id: request }) =>
         (single ?? several ?? request ?? null) !== null,
-      problemText('required', 'is required unless media_ids or request_id is sent.')
+      formatCheckMessage('required', 'is required unless media_ids or request_id is sent.')
     ),
     ['media_id']
   ),
   v.forward(
     v.check(
       body => typeof body.media_id !== 'number' || !Array.isArray(body.media_ids),
-      problemText('duplicate', 'cannot be combined with media_id.')
+      formatCheckMessage('duplicate', 'cannot be combined with media_id.')
     ),
     ['media_ids']
   ),
@@ -121,14 +132,14 @@ const songs = v.pipe(
     v.check(
       ({ media_id: single, media_ids: several, request_id: request }) =>
         (request ?? null) === null || (single ?? several ?? null) === null,
-      problemText('duplicate', 'cannot be combined with media_id or media_ids.')
+      formatCheckMessage('duplicate', 'cannot be combined with media_id or media_ids.')
     ),
     ['request_id']
   ),
   v.forward(
     v.check(
       body => !body.is_request || typeof body.media_id === 'number',
-      problemText('not_allowed', 'can be true only with media_id.')
+      formatCheckMessage('not_allowed', 'can be true only with media_id.')
     ),
     ['is_request']
   )
@@ -136,7 +147,7 @@ const songs = v.pipe(
 type Songs = v.InferOutput<typeof songs>
 
 const songsSchema: JsonSchema = {
-  ...oneOf(
+  ...oneOfObjects(
     {
       media_id: { ...mediaId.schema, description: 'A song of the library; the response is its row.' },
       media_ids: {
@@ -175,7 +186,7 @@ const add = stationActionRoute('POST', path, 'manage station broadcasting', {
   responseRecord: 'QueueItem',
   response: { oneOf: [item, arrayOf(item)] },
   prepare(request, { config, reads: sql }) {
-    const station = getStation(request)
+    const station = getRequestStation(request)
     const body = parseBody(songs, request.body)
     const isList = Array.isArray(body.media_ids)
     const { request_id: asked, media_id: single, media_ids: several } = body
@@ -185,10 +196,10 @@ const add = stationActionRoute('POST', path, 'manage station broadcasting', {
       const rows = await sql<QueueRow[]>`
         ${selectRows(sql)} where q.id = any(${[...ids]}::bigint[]) order by q.position`
       const items = rows.map(row => renderRow(row, station, config.BASE_URL))
-      return json(isList ? items : items[0])
+      return jsonReply(isList ? items : items[0])
     }
     return async change => {
-      const added = await addToQueue(change, await readSongsToQueue(change, body), body.position ?? null)
+      const added = await addSongsToQueue(change, await readSongsToQueue(change, body), body.position ?? null)
       return { audit: await auditItems(change.tx, added, changes), reply: () => readItems(added) }
     }
   }
@@ -197,12 +208,12 @@ const add = stationActionRoute('POST', path, 'manage station broadcasting', {
 /** The songs that a body names. Takes or enters their request. */
 async function readSongsToQueue(change: StationChange, body: Songs): Promise<SongToQueue[]> {
   const { media_id: single, media_ids: several, request_id: request } = body
-  if (typeof request === 'number') return [await queueRequest(change, request)]
+  if (typeof request === 'number') return [await takeRequestForQueue(change, request)]
   const { tx, station } = change
   const mediaIds = several ?? [single ?? 0]
   await assertKnownSongs(tx, station.id, mediaIds, Array.isArray(several))
-  if (!body.is_request) return asUnrequested(mediaIds)
-  return [await queueRequest(change, await enterRequest(change, single ?? 0, engineTimeMs()))]
+  if (!body.is_request) return toUnrequestedSongs(mediaIds)
+  return [await takeRequestForQueue(change, await storeManualRequest(change, single ?? 0, engineTimeMs()))]
 }
 
 async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[], isList: boolean) {
@@ -211,7 +222,7 @@ async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[
     where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
   const known = new Set(rows.map(row => row.id))
   const sentence = "is not a song of the station's library."
-  if (isList) assertNoProblems(findUnknown(ids, known, 'media_ids.', sentence))
+  if (isList) assertNoFieldErrors(findUnknownElements(ids, known, 'media_ids.', sentence))
   else if (known.size === 0) refuseField('media_id', 'not_found', sentence)
 }
 
@@ -225,10 +236,10 @@ const move = stationActionRoute('PUT', `${path}/:id/move`, 'manage station broad
   body: bodySchema(movement),
   errors: [409],
   prepare(request) {
-    const id = parseId(request.params['id'])
+    const id = parsePathId(request.params['id'])
     const { position: target } = parseBody(movementValidator, request.body)
     return async change => {
-      await moveInQueue(change, id, target)
+      await moveQueueRow(change, id, target)
       return {
         audit: await auditItems(change.tx, [id], { position: { to: target } }),
         reply: actionReply('Changes saved successfully.')
@@ -243,7 +254,7 @@ const remove = stationActionRoute('DELETE', `${path}/:id`, 'manage station broad
   summary: 'Remove a song from the queue',
   errors: [409],
   prepare(request) {
-    const id = parseId(request.params['id'])
+    const id = parsePathId(request.params['id'])
     return async change => {
       const audit = await auditItems(change.tx, [id])
       await removeFromQueue(change, id, engineTimeMs())
@@ -258,7 +269,10 @@ const clear = stationActionRoute('POST', `${path}/clear`, 'manage station broadc
   summary: 'Remove all songs; the AutoDJ refills the queue',
   prepare: request => async change => {
     await clearQueue(change)
-    return { audit: [{ record: 'Queue', id: getStation(request).id }], reply: actionReply('Queue cleared.') }
+    return {
+      audit: [{ record: 'Queue', id: getRequestStation(request).id }],
+      reply: actionReply('Queue cleared.')
+    }
   }
 })
 
@@ -272,26 +286,26 @@ interface QueueRow {
   readonly duration: number
   readonly playlist: string
   readonly is_request: boolean
-  readonly song: Song
+  readonly song: ShownSong
   readonly customFields: { id: number; shortName: string }[]
   readonly sent_to_autodj: boolean
   readonly is_played: boolean
   readonly autodj_custom_uri: string
-  readonly log: LogEntry[]
+  readonly log: DecisionLogEntry[]
 }
 
 /** The start of a statement that reads rows: `q` is the queue, `m` the media. */
 const selectRows = (sql: Sql) => sql`
   select q.id, q.cued_at_ms / 1000 as cued_at, q.plays_at_ms / 1000 as played_at, q.duration_ms / 1000 as duration,
-    coalesce(p.name, '') as playlist, q.is_request, ${songFragment(sql)} as song, ${customFieldListFragment(sql)} as "customFields",
+    coalesce(p.name, '') as playlist, q.is_request, ${songFragment(sql)} as song, ${customFieldDefinitionsFragment(sql)} as "customFields",
     q.is_sent as sent_to_autodj, q.played_at_ms is not null as is_played, q.autodj_custom_uri, q.log
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`
 
-function renderRow(row: QueueRow, station: StationRow, baseUrl: string) {
+function renderRow(row: QueueRow, station: PathStation, baseUrl: string) {
   const { id, song, customFields, sent_to_autodj, is_played, autodj_custom_uri, log, ...play } = row
   return {
     ...play,
-    song: renderSong(song, { ...station, customFields }, 'rest', baseUrl),
+    song: renderSongObject(song, { ...station, customFields }, 'rest', baseUrl),
     links: { self: `${baseUrl}/api/station/${station.id}/queue/${id}` },
     sent_to_autodj,
     is_played,

@@ -1,22 +1,22 @@
 import { cancelRequest, cancelRequests } from '../../engine/queue/requests.ts'
-import { choice } from '../../model/fields/field.ts'
-import { renderSong } from '../../model/station/now-playing.ts'
-import type { Song } from '../../model/station/state.ts'
+import { choiceField } from '../../model/fields/field.ts'
+import { renderSongObject } from '../../model/station/now-playing.ts'
+import type { ShownSong } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { customFieldListFragment, songFragment } from '../../stores/db/snapshots.ts'
-import { maySeeAddresses } from '../auth/access.ts'
+import { customFieldDefinitionsFragment, songFragment } from '../../stores/db/snapshots.ts'
+import { maySeeListenerAddresses } from '../auth/access.ts'
 import { stationActionRoute } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText, newestLimit } from '../core/list.ts'
-import { queryFilters, parseId } from '../core/parse.ts'
-import { actionReply, getStation } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { containsTextFragment, newestRowsLimitFragment } from '../core/list.ts'
+import { openQueryFilters, parsePathId } from '../core/parse.ts'
+import { actionReply, getRequestStation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 import { readSongNames } from '../library/song-names.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 
-const filter = queryFilters({
-  type: choice(['pending', 'history'], {
+const filter = openQueryFilters({
+  type: choiceField(['pending', 'history'], {
     about: 'pending (the default): requests not played yet; history: all others.'
   })
 })
@@ -29,7 +29,7 @@ interface RequestRow {
   readonly state: string
   readonly played_at: number | null
   readonly media_id: number
-  readonly song: Song
+  readonly song: ShownSong
   readonly ip: string
   readonly customFields: { id: number; shortName: string }[]
 }
@@ -40,39 +40,39 @@ const list = listRoute(path, 'view station reports', {
   summary: 'The requests of listeners, newest first',
   filters: filter.schemas,
   responseRecord: 'SongRequest',
-  record: ref('SongRequest'),
+  record: schemaRef('SongRequest'),
   open(query, request, { reads: sql, config }) {
-    const station = getStation(request)
+    const station = getRequestStation(request)
     const { type = 'pending' } = filter.parse(request.query)
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const isPending = sql`state in ('pending', 'queued')`
     // Pending requests are few. Others are read in the order of an index: see "walks an index of all
     // stations" in docs/gotchas.md.
     const newest =
       type === 'pending'
-        ? sql`select * from requests where station_id = ${station.id} and ${isPending} order by id desc ${newestLimit(sql)}`
+        ? sql`select * from requests where station_id = ${station.id} and ${isPending} order by id desc ${newestRowsLimitFragment(sql)}`
         : sql`
           select * from requests where station_id between ${station.id} and ${station.id} and not ${isPending}
-          order by station_id, id desc ${newestLimit(sql)}`
+          order by station_id, id desc ${newestRowsLimitFragment(sql)}`
     const found =
       query.search === ''
         ? sql`select * from (${newest}) r`
         : sql`
           select r.* from (${newest}) r join media m on m.id = r.media_id
           where m.artist || ' - ' || m.title ${contains} order by r.id desc`
-    const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)
+    const showsAddresses = maySeeListenerAddresses(request.caller?.key ?? null, station.id)
     return {
       select: found,
       expand: page => sql`
         select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as due_at, r.skip_delay, r.state,
           case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as played_at, r.media_id,
-          ${songFragment(sql)} as song, r.address as ip, ${customFieldListFragment(sql)} as "customFields"
+          ${songFragment(sql)} as song, r.address as ip, ${customFieldDefinitionsFragment(sql)} as "customFields"
         from (${page}) r join media m on m.id = r.media_id order by r.id desc`,
       matching: found,
       render: (requests: readonly RequestRow[]) =>
         requests.map(({ customFields, ...row }) => ({
           ...row,
-          song: renderSong(row.song, { ...station, customFields }, 'rest', config.BASE_URL),
+          song: renderSongObject(row.song, { ...station, customFields }, 'rest', config.BASE_URL),
           ip: showsAddresses ? row.ip : ''
         }))
     }
@@ -85,7 +85,7 @@ const cancel = stationActionRoute('DELETE', `${path}/:id`, 'manage station broad
   summary: 'Cancel a request that was not played yet; the song leaves the queue',
   errors: [409],
   prepare(request) {
-    const id = parseId(request.params['id'])
+    const id = parsePathId(request.params['id'])
     return async change => {
       const { tx } = change
       const names = await readSongNames(tx, tx`select id, media_id from requests where id = ${id}`)

@@ -1,24 +1,29 @@
-import { formatDay, hourMs, openZone, type Zone } from '../../model/autodj/zone.ts'
-import { choice } from '../../model/fields/field.ts'
+import { formatDayNumber, hourMs, getTimeZone, type TimeZone } from '../../model/autodj/time-zone.ts'
+import { choiceField } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { csvLine, csvReply } from '../core/csv.ts'
+import { renderCsvLine, renderCsvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
-import { readHours } from './listener-charts.ts'
-import { lengthGroups, type SessionSums, sumsFragment } from './listener-sessions.ts'
-import { type Period, periodParameters } from './report-period.ts'
-import { noSessions, readGroupSums, readLengthSums, readSessionReport } from './session-report.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, int64, string, unixSeconds } from '../core/schemas.ts'
+import { readHourCounts } from './listener-charts.ts'
+import { sessionLengthGroups, type SessionSums, sessionSumsFragment } from './listener-sessions.ts'
+import { type ReportPeriod, reportPeriodParameters } from './report-period.ts'
+import {
+  noSessionSums,
+  readSessionGroupSums,
+  readSessionLengthSums,
+  readSessionReport
+} from './session-report.ts'
 
 const path = '/api/station/:station_id/reports/audience'
 const tag = 'Listeners'
 const number = { type: 'number' }
 const maxDays = 1_200
 
-const options = queryFilters({
-  format: choice(['json', 'csv'], { about: 'csv: the rows as a file. Default: json.' })
+const options = openQueryFilters({
+  format: choiceField(['json', 'csv'], { about: 'csv: the rows as a file. Default: json.' })
 })
 
 const listeningHours = {
@@ -40,7 +45,7 @@ const averageSeconds = ({ sessions, ms }: SessionSums): number =>
   sessions === 0 ? 0 : Math.round(ms / sessions / 1_000)
 
 /** The local days of a period, each with the part of it in the period in Unix milliseconds. */
-function splitDays(zone: Zone, { startMs, endMs }: Period) {
+function splitDays(zone: TimeZone, { startMs, endMs }: ReportPeriod) {
   if (endMs <= startMs) return []
   const first = zone.localDay(startMs)
   const count = zone.localDay(endMs - 1) - first + 1
@@ -71,7 +76,7 @@ async function readDays(
     group by d.index`)
   const byIndex = new Map(rows.map(({ index, ...sums }) => [index, sums]))
   // Arrays of Postgres begin with 1.
-  return days.map((_, index) => byIndex.get(index + 1) ?? noSessions)
+  return days.map((_, index) => byIndex.get(index + 1) ?? noSessionSums)
 }
 
 /** Reads the most listeners at one time of each day, in their order. */
@@ -97,8 +102,8 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
   id: 'reportAudience',
   tag,
   summary: 'Sessions of listeners: their number, time and length, also by day',
-  query: { ...periodParameters, ...options.schemas },
-  response: exactly({
+  query: { ...reportPeriodParameters, ...options.schemas },
+  response: exactObject({
     start: unixSeconds,
     end: unixSeconds,
     ...sessionFields,
@@ -110,7 +115,7 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
     },
     peak: { ...int64, description: 'The most listeners at one time.' },
     days: arrayOf(
-      exactly({
+      exactObject({
         date: { ...string, format: 'date' },
         ...sessionFields,
         average_seconds: int64,
@@ -121,7 +126,7 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
   }),
   hasCsv: true,
   async handle(request, services) {
-    const station = getStation(request)
+    const station = getRequestStation(request)
     const { format = 'json' } = options.parse(request.query)
     const report = await readSessionReport(request, services, maxDays, async found => {
       const { read, sql, period, sessions } = found
@@ -129,27 +134,29 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
         sql`select timezone from stations where id = ${station.id}`
       )
       if (!settings) throw new ApiError('not-found')
-      const zone = openZone(settings.timezone)
+      const zone = getTimeZone(settings.timezone)
       const days = splitDays(zone, period)
-      const [total] = await read.rows<SessionSums>(sql`select ${sumsFragment(sql)} from (${sessions}) s`)
+      const [total] = await read.rows<SessionSums>(
+        sql`select ${sessionSumsFragment(sql)} from (${sessions}) s`
+      )
       const byDay = await readDays(sql, read, sessions, days)
       const peaks = await readPeaks(sql, read, station.id, days)
       const countedByDay = new Map<number, number>()
-      for (const { hour, totals } of await readHours(sql, read, station.id, period)) {
+      for (const { hour, totals } of await readHourCounts(sql, read, station.id, period)) {
         const day = zone.localDay(hour * hourMs)
         countedByDay.set(day, (countedByDay.get(day) ?? 0) + totals * 60_000)
       }
       const rows = days.map(({ day }, index) => {
-        const sums = byDay[index] ?? noSessions
+        const sums = byDay[index] ?? noSessionSums
         return {
-          date: formatDay(day),
+          date: formatDayNumber(day),
           ...renderSums(sums),
           average_seconds: averageSeconds(sums),
           counted_hours: toHours(countedByDay.get(day) ?? 0),
           peak: peaks[index] ?? 0
         }
       })
-      const sums = total ?? noSessions
+      const sums = total ?? noSessionSums
       return {
         start: Math.floor(period.startMs / 1_000),
         end: Math.floor(period.endMs / 1_000),
@@ -160,8 +167,8 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
         days: rows
       }
     })
-    if (format === 'json') return json(report)
-    const header = csvLine([
+    if (format === 'json') return jsonReply(report)
+    const header = renderCsvLine([
       'date',
       'sessions',
       'listening_hours',
@@ -169,15 +176,15 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
       'counted_hours',
       'peak'
     ])
-    const lines = report.days.map(row => csvLine(Object.values(row)))
-    return csvReply(`${station.shortName}-audience`, header + lines.join(''))
+    const lines = report.days.map(row => renderCsvLine(Object.values(row)))
+    return renderCsvReply(`${station.shortName}-audience`, header + lines.join(''))
   }
 })
 
 interface GroupReport {
   readonly id: string
   readonly summary: string
-  /** The fields that name a group, and their columns in `sessionsFragment`. */
+  /** The fields that name a group, and their columns in `listenerSessionsFragment`. */
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -187,9 +194,9 @@ const groupRoute = (name: string, { id, summary, fields }: GroupReport) =>
     id,
     tag,
     summary,
-    query: { ...periodParameters, ...options.schemas },
+    query: { ...reportPeriodParameters, ...options.schemas },
     response: arrayOf(
-      exactly({
+      exactObject({
         ...Object.fromEntries(Object.keys(fields).map(field => [field, string])),
         ...sessionFields,
         average_seconds: int64
@@ -199,15 +206,18 @@ const groupRoute = (name: string, { id, summary, fields }: GroupReport) =>
     async handle(request, services) {
       const { format = 'json' } = options.parse(request.query)
       const names = Object.keys(fields)
-      const rows = await readGroupSums(request, services, { columns: fields })
+      const rows = await readSessionGroupSums(request, services, { columns: fields })
       const rendered = rows.map(row => [
         ...names.map(field => [field, row[field] ?? ''] as const),
         ...Object.entries({ ...renderSums(row), average_seconds: averageSeconds(row) })
       ])
-      if (format === 'json') return json(rendered.map(pairs => Object.fromEntries(pairs)))
-      const header = csvLine([...names, 'sessions', 'listening_hours', 'average_seconds'])
-      const lines = rendered.map(pairs => csvLine(pairs.map(([, value]) => value)))
-      return csvReply(`${getStation(request).shortName}-audience-${name}`, header + lines.join(''))
+      if (format === 'json') return jsonReply(rendered.map(pairs => Object.fromEntries(pairs)))
+      const header = renderCsvLine([...names, 'sessions', 'listening_hours', 'average_seconds'])
+      const lines = rendered.map(pairs => renderCsvLine(pairs.map(([, value]) => value)))
+      return renderCsvReply(
+        `${getRequestStation(request).shortName}-audience-${name}`,
+        header + lines.join('')
+      )
     }
   })
 
@@ -233,9 +243,9 @@ const byLength = apiRoute('GET', `${path}/by-listening-time`, 'view station repo
   id: 'reportAudienceByListeningTime',
   tag,
   summary: 'Sessions of listeners by their length',
-  query: { ...periodParameters, ...options.schemas },
+  query: { ...reportPeriodParameters, ...options.schemas },
   response: arrayOf(
-    exactly({
+    exactObject({
       from_seconds: { ...int64, description: 'Sessions longer than this, to the next one.' },
       ...sessionFields
     })
@@ -243,16 +253,16 @@ const byLength = apiRoute('GET', `${path}/by-listening-time`, 'view station repo
   hasCsv: true,
   async handle(request, services) {
     const { format = 'json' } = options.parse(request.query)
-    const groups = await readLengthSums(request, services)
+    const groups = await readSessionLengthSums(request, services)
     const rows = groups.map((sums, index) => ({
-      from_seconds: lengthGroups[index - 1]?.[0] ?? 0,
+      from_seconds: sessionLengthGroups[index - 1]?.[0] ?? 0,
       ...renderSums(sums)
     }))
-    if (format === 'json') return json(rows)
-    const header = csvLine(['from_seconds', 'sessions', 'listening_hours'])
-    return csvReply(
-      `${getStation(request).shortName}-audience-by-listening-time`,
-      header + rows.map(row => csvLine(Object.values(row))).join('')
+    if (format === 'json') return jsonReply(rows)
+    const header = renderCsvLine(['from_seconds', 'sessions', 'listening_hours'])
+    return renderCsvReply(
+      `${getRequestStation(request).shortName}-audience-by-listening-time`,
+      header + rows.map(row => renderCsvLine(Object.values(row))).join('')
     )
   }
 })

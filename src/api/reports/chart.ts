@@ -1,8 +1,8 @@
-import { arrayOf, exactly, string } from '../core/schemas.ts'
+import { arrayOf, exactObject, string } from '../core/schemas.ts'
 
 /** The format of charts that clients of AzuraCast draw: labels, values, and the same values as sentences. */
 const number = { type: 'number' }
-export const alternative = exactly({
+export const chartAlternativeSchema = exactObject({
   label: string,
   values: arrayOf({
     type: 'object',
@@ -11,17 +11,17 @@ export const alternative = exactly({
   })
 })
 
-export const chartSchema = exactly({
+export const chartSchema = exactObject({
   labels: arrayOf(string),
-  datasets: arrayOf(exactly({ label: string, data: arrayOf(number) })),
-  alt: arrayOf(alternative)
+  datasets: arrayOf(exactObject({ label: string, data: arrayOf(number) })),
+  alt: arrayOf(chartAlternativeSchema)
 })
 
 /** A value of a chart and its label. */
 export type ChartRow = readonly [label: string, value: number]
 
 /** Renders the values as sentences, for people who do not see the chart. */
-export const renderAlternative = (label: string, unit: string, rows: readonly ChartRow[]) => ({
+export const renderChartAlternative = (label: string, unit: string, rows: readonly ChartRow[]) => ({
   label,
   values: rows.map(([name, value]) => ({ label: name, type: 'string', value: `${value} ${unit}` }))
 })
@@ -32,6 +32,6 @@ export function renderChart(unit: string, rows: readonly ChartRow[], limit = Inf
   return {
     labels: shown.map(([label]) => label),
     datasets: [{ label: unit, data: shown.map(([, value]) => value) }],
-    alt: [renderAlternative(unit, unit, shown)]
+    alt: [renderChartAlternative(unit, unit, shown)]
   }
 }

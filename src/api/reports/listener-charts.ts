@@ -1,13 +1,13 @@
-import { formatDay, hourMs, openZone, type Zone } from '../../model/autodj/zone.ts'
-import { choice } from '../../model/fields/field.ts'
+import { formatDayNumber, hourMs, getTimeZone, type TimeZone } from '../../model/autodj/time-zone.ts'
+import { choiceField } from '../../model/fields/field.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, string } from '../core/schemas.ts'
-import { alternative, type ChartRow, renderAlternative } from './chart.ts'
-import { type Period, periodParameters, readPeriod } from './report-period.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, string } from '../core/schemas.ts'
+import { chartAlternativeSchema, type ChartRow, renderChartAlternative } from './chart.ts'
+import { type ReportPeriod, reportPeriodParameters, readReportPeriod } from './report-period.ts'
 
 /**
  * The listeners of one hour (UTC): the sum of the totals of its known minutes, their number, and the highest unique
@@ -43,13 +43,13 @@ function valueOf(type: ChartType, { minutes, totals, unique }: Totals): number {
 }
 
 /** An hour in local time: its day since 1970, weekday (0: Monday) and hour of the day. */
-function localHour(zone: Zone, hour: number) {
+function localHour(zone: TimeZone, hour: number) {
   const day = zone.localDay(hour * hourMs)
   return { day, weekday: (day + 3) % 7, hourOfDay: Math.floor(zone.minuteOfDay(hour * hourMs) / 60) }
 }
 
 /** Renders the charts by day, day of the week and hour, in the time zone of the station. */
-export function renderListenerCharts(type: ChartType, zone: Zone, hours: readonly HourCounts[]) {
+export function renderListenerCharts(type: ChartType, zone: TimeZone, hours: readonly HourCounts[]) {
   const byDay = new Map<number, Totals>()
   const byWeekday = weekdays.map(() => none)
   const byHour = weekdays.map(() => Array.from({ length: 24 }, () => none))
@@ -64,7 +64,7 @@ export function renderListenerCharts(type: ChartType, zone: Zone, hours: readonl
     .toSorted(([a], [b]) => a - b)
     .map(([day, totals]) => ({
       x: zone.instant(day, 0, 'first'),
-      date: formatDay(day),
+      date: formatDayNumber(day),
       y: valueOf(type, totals)
     }))
   const weekdayRows = weekdays.map((name, index): ChartRow => [name, valueOf(type, byWeekday[index] ?? none)])
@@ -104,17 +104,17 @@ export function renderListenerCharts(type: ChartType, zone: Zone, hours: readonl
 const renderBars = (label: string, rows: readonly ChartRow[]) => ({
   labels: rows.map(([name]) => name),
   metrics: [{ label, data: rows.map(([, value]) => value) }],
-  alt: [renderAlternative(label, unit, rows)]
+  alt: [renderChartAlternative(label, unit, rows)]
 })
 
 /**
  * Reads the counts of the hours of a period. Only minutes with changes are stored; the counts last until the next one.
  */
-export async function readHours(
+export async function readHourCounts(
   sql: Sql,
   read: HeavyRead,
   stationId: number,
-  { startMs, endMs }: Period
+  { startMs, endMs }: ReportPeriod
 ): Promise<readonly HourCounts[]> {
   const first = Math.floor(startMs / 60_000)
   const end = Math.ceil(endMs / 60_000)
@@ -139,20 +139,20 @@ export async function readHours(
 }
 
 const number = { type: 'number' }
-const bars = exactly({
+const bars = exactObject({
   labels: arrayOf(string),
-  metrics: arrayOf(exactly({ label: string, data: arrayOf(number) })),
-  alt: arrayOf(alternative)
+  metrics: arrayOf(exactObject({ label: string, data: arrayOf(number) })),
+  alt: arrayOf(chartAlternativeSchema)
 })
-const line = exactly({
+const line = exactObject({
   label: string,
   type: string,
   fill: { type: 'boolean' },
-  data: arrayOf(exactly({ x: { ...number, description: 'Unix milliseconds.' }, y: number }))
+  data: arrayOf(exactObject({ x: { ...number, description: 'Unix milliseconds.' }, y: number }))
 })
 
-const options = queryFilters({
-  type: choice(['unique', 'average'], {
+const options = openQueryFilters({
+  type: choiceField(['unique', 'average'], {
     about:
       'unique: the highest number of distinct listeners at one time. average: over time. Default: unique.'
   })
@@ -168,25 +168,25 @@ export const listenerChartsRoute = apiRoute(
     id: 'reportListenerCharts',
     tag: 'History',
     summary: 'Listeners by day, day of the week and hour',
-    query: { ...periodParameters, ...options.schemas },
-    response: exactly({
-      daily: exactly({ metrics: arrayOf(line), alt: arrayOf(alternative) }),
+    query: { ...reportPeriodParameters, ...options.schemas },
+    response: exactObject({
+      daily: exactObject({ metrics: arrayOf(line), alt: arrayOf(chartAlternativeSchema) }),
       day_of_week: bars,
-      hourly: exactly(
+      hourly: exactObject(
         Object.fromEntries(['all', ...weekdays.map((_, index) => `day${index}`)].map(name => [name, bars]))
       )
     }),
     async handle(request, { reads: sql, heavyReads }) {
-      const station = getStation(request)
+      const station = getRequestStation(request)
       const { type = 'unique' } = options.parse(request.query)
-      const period = await readPeriod(sql, station, request.query)
+      const period = await readReportPeriod(sql, station, request.query)
       return heavyReads.run(request, { isLight: false, rows: maxHours }, async read => {
         const [settings] = await read.rows<{ timezone: string }>(
           sql`select timezone from stations where id = ${station.id}`
         )
         if (!settings) throw new ApiError('not-found')
-        const hours = await readHours(sql, read, station.id, period)
-        return json(renderListenerCharts(type, openZone(settings.timezone), hours))
+        const hours = await readHourCounts(sql, read, station.id, period)
+        return jsonReply(renderListenerCharts(type, getTimeZone(settings.timezone), hours))
       })
     }
   }

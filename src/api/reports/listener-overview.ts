@@ -1,12 +1,12 @@
-import { browserFamilies } from '../../radio/agent-family.ts'
+import { browserFamilies } from '../../radio/user-agent.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import { clientKinds } from '../../stores/redis/session-store.ts'
-import { apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, int64, string } from '../core/schemas.ts'
 import { chartSchema, renderChart } from './chart.ts'
-import { lengthGroups } from './listener-sessions.ts'
-import { periodParameters } from './report-period.ts'
-import { readGroupSums, readLengthSums } from './session-report.ts'
+import { sessionLengthGroups } from './listener-sessions.ts'
+import { reportPeriodParameters } from './report-period.ts'
+import { readSessionGroupSums, readSessionLengthSums } from './session-report.ts'
 
 /*
  * Reports about listeners in the form of AzuraCast. Cuewire does not know who came back, so `listeners` are sessions.
@@ -21,7 +21,7 @@ interface GroupReport {
   readonly id: string
   readonly summary: string
   /** The schemas of the fields that name a group, in addition to the counts. */
-  readonly fields: Parameters<typeof exactly>[0]
+  readonly fields: Parameters<typeof exactObject>[0]
   /** SQL of the name of a session's group. */
   readonly column: string
   /** SQL of the sessions that count; all without it. */
@@ -34,20 +34,20 @@ const groupReport = ({ name, id, summary, fields, column, where, render }: Group
     id,
     tag: 'Listeners',
     summary,
-    query: periodParameters,
-    response: exactly({
-      all: arrayOf(exactly({ ...fields, listeners: int64, connected_seconds: int64 })),
+    query: reportPeriodParameters,
+    response: exactObject({
+      all: arrayOf(exactObject({ ...fields, listeners: int64, connected_seconds: int64 })),
       top_listeners: chartSchema,
       top_connected_time: chartSchema
     }),
     async handle(request, services) {
-      const rows = await readGroupSums(request, services, { columns: { group: column }, where })
+      const rows = await readSessionGroupSums(request, services, { columns: { group: column }, where })
       const groups = rows.map(row => ({
         ...render(row.group),
         listeners: row.sessions,
         seconds: Math.round(row.ms / 1_000)
       }))
-      return json({
+      return jsonReply({
         all: groups.map(group => ({
           ...group.fields,
           listeners: group.listeners,
@@ -127,13 +127,16 @@ const byListeningTime = apiRoute('GET', `${path}/by-listening-time`, 'view stati
   id: 'reportListeningTimes',
   tag: 'Listeners',
   summary: `The length ${ofPeriod}`,
-  query: periodParameters,
-  response: exactly({ all: arrayOf(exactly({ label: string, value: int64 })), chart: chartSchema }),
+  query: reportPeriodParameters,
+  response: exactObject({ all: arrayOf(exactObject({ label: string, value: int64 })), chart: chartSchema }),
   async handle(request, services) {
-    const groups = await readLengthSums(request, services)
-    const rows = lengthGroups.map(([, label], index) => ({ label, value: groups[index]?.sessions ?? 0 }))
+    const groups = await readSessionLengthSums(request, services)
+    const rows = sessionLengthGroups.map(([, label], index) => ({
+      label,
+      value: groups[index]?.sessions ?? 0
+    }))
     const counted = rows.filter(({ value }) => value > 0)
-    return json({
+    return jsonReply({
       all: rows,
       chart: renderChart(
         'Listeners',

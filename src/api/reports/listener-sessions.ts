@@ -1,12 +1,12 @@
-import { nameOfSource } from '../../engine/listeners/flush-sessions.ts'
-import { maxSessionMs } from '../../engine/listeners/sessions.ts'
+import { renderSourceName } from '../../engine/listeners/flush-sessions.ts'
+import { maxListenerSessionMs } from '../../engine/listeners/sessions.ts'
 import type { SourceKind } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { readCounting } from '../../stores/redis/listener-store.ts'
+import { readStationCounting } from '../../stores/redis/listener-store.ts'
 import { readOpenSessions } from '../../stores/redis/session-store.ts'
 import type { ApiServices } from '../core/services.ts'
-import type { Period } from './report-period.ts'
+import type { ReportPeriod } from './report-period.ts'
 
 /*
  * Sessions of listeners: those that ended are in Postgres, those of listeners who are still connected in Redis.
@@ -24,20 +24,20 @@ type OpenRow = {
 }
 
 /** Sessions are cut after a day, and end at most some minutes after it. */
-const longestMs = maxSessionMs + 3_600_000
+const longestMs = maxListenerSessionMs + 3_600_000
 const maxOpen = 100_000
 
 /** Reads the sessions of a station that have not ended, until now or until its servers last responded. */
-export async function readOpenRows(
+export async function readOpenSessionRows(
   { reads: sql, redis }: Pick<ApiServices, 'reads' | 'redis'>,
   stationId: number,
-  { endMs: periodEndMs }: Period
+  { endMs: periodEndMs }: ReportPeriod
 ): Promise<OpenRow[]> {
   const nowMs = engineTimeMs()
   if (periodEndMs < nowMs - longestMs) return []
   const [open, counting, [polled]] = await Promise.all([
     readOpenSessions(redis, stationId),
-    readCounting(redis, stationId),
+    readStationCounting(redis, stationId),
     sql<{ atMs: number | null }[]>`
       select max(answered_at_ms) as "atMs" from polls where station_id = ${stationId}`
   ])
@@ -47,7 +47,7 @@ export async function readOpenRows(
     const path = counting?.sources[key]?.path
     const source = sourceKinds.find(kind => key.startsWith(`${kind}:`))
     if (path === undefined || source === undefined) continue
-    const stream = nameOfSource({ source, path })
+    const stream = renderSourceName({ source, path })
     for (const { startMs, family, client, country } of sessions.values()) {
       if (rows.length === maxOpen) return rows
       rows.push({ startMs, endMs: Math.max(startMs, endMs), family, client, country, source, stream })
@@ -60,12 +60,12 @@ const sourceKinds: readonly SourceKind[] = ['mount', 'remote', 'hls']
 
 /**
  * SQL of the sessions of a station in a period: `from_ms` and `to_ms`, the part in the period; `length_ms`, the length
- * of the whole session; `family`, `client`, `country`, `source` and `stream`. `open`: those of `readOpenRows`.
+ * of the whole session; `family`, `client`, `country`, `source` and `stream`. `open`: those of `readOpenSessionRows`.
  */
-export function sessionsFragment(
+export function listenerSessionsFragment(
   sql: Sql,
   stationId: number,
-  { startMs, endMs }: Period,
+  { startMs, endMs }: ReportPeriod,
   open: readonly OpenRow[]
 ): Fragment {
   return sql`
@@ -89,12 +89,12 @@ export interface SessionSums {
   readonly ms: number
 }
 
-/** SQL: the columns of `SessionSums`, of rows of `sessionsFragment`. */
-export const sumsFragment = (sql: Sql): Fragment =>
+/** SQL: the columns of `SessionSums`, of rows of `listenerSessionsFragment`. */
+export const sessionSumsFragment = (sql: Sql): Fragment =>
   sql`count(*)::int as sessions, coalesce(sum(to_ms - from_ms), 0)::bigint as ms`
 
 /** Names of the length of sessions, as clients of AzuraCast know them, with the most seconds of each. */
-export const lengthGroups = [
+export const sessionLengthGroups = [
   [30, 'Less than Thirty Seconds'],
   [60, 'Thirty Seconds to One Minute'],
   [300, 'One Minute to Five Minutes'],
@@ -105,8 +105,8 @@ export const lengthGroups = [
   [Infinity, 'More than Two Hours']
 ] as const
 
-/** SQL: the index in `lengthGroups` of rows of `sessionsFragment`. */
-export const lengthGroupFragment = (sql: Sql): Fragment => {
-  const limits = lengthGroups.slice(0, -1).map(([seconds]) => seconds * 1_000 + 1)
+/** SQL: the index in `sessionLengthGroups` of rows of `listenerSessionsFragment`. */
+export const sessionLengthGroupFragment = (sql: Sql): Fragment => {
+  const limits = sessionLengthGroups.slice(0, -1).map(([seconds]) => seconds * 1_000 + 1)
   return sql`width_bucket(length_ms, ${limits}::bigint[])`
 }

@@ -1,15 +1,15 @@
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import type { StationRow } from '../core/route.ts'
+import { momentSchema, parseMoment, momentStartMsFragment } from '../core/moments.ts'
+import type { PathStation } from '../core/route.ts'
 
 const dayMs = 86_400_000
 const defaultDays = 14
 const maxDays = 1_100
 
 /** The query parameters of the period of a report. */
-export const periodParameters = {
+export const reportPeriodParameters = {
   start: momentSchema(
     `The start, at most ${maxDays} days before the end. Default: ${defaultDays} days before it.`
   ),
@@ -17,18 +17,22 @@ export const periodParameters = {
 }
 
 /** The period of a report in Unix milliseconds; the end is exclusive. */
-export interface Period {
+export interface ReportPeriod {
   readonly startMs: number
   readonly endMs: number
 }
 
 /** Reads the period that a query names. Throws 400 with the name of the parameter. */
-export async function readPeriod(sql: Sql, station: StationRow, query: URLSearchParams): Promise<Period> {
+export async function readReportPeriod(
+  sql: Sql,
+  station: PathStation,
+  query: URLSearchParams
+): Promise<ReportPeriod> {
   const start = parseMoment(query, 'start')
   const end = parseMoment(query, 'end')
   const [row] = await sql<{ startMs: number | null; endMs: number | null }[]>`
-    select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
-      ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"`
+    select ${start ? momentStartMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+      ${end ? momentStartMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"`
   if (!row) throw new ApiError('not-found')
   if (row.startMs !== null && row.endMs !== null && row.startMs >= row.endMs)
     refuseField('end', 'out_of_range', 'must not be before start.')

@@ -1,30 +1,30 @@
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { type ApiRequest, getStation } from '../core/route.ts'
+import { type ApiRequest, getRequestStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import {
-  lengthGroupFragment,
-  lengthGroups,
-  readOpenRows,
-  sessionsFragment,
+  sessionLengthGroupFragment,
+  sessionLengthGroups,
+  readOpenSessionRows,
+  listenerSessionsFragment,
   type SessionSums,
-  sumsFragment
+  sessionSumsFragment
 } from './listener-sessions.ts'
-import { type Period, readPeriod } from './report-period.ts'
+import { type ReportPeriod, readReportPeriod } from './report-period.ts'
 
 /** What a report about sessions reads. */
 interface SessionQuery {
   readonly read: HeavyRead
   readonly sql: Sql
-  readonly period: Period
-  /** The sessions in the period: see `sessionsFragment`. */
+  readonly period: ReportPeriod
+  /** The sessions in the period: see `listenerSessionsFragment`. */
   readonly sessions: Fragment
 }
 
 /** The number of groups that a report may have. */
 const maxGroups = 1_000
 
-export const noSessions: SessionSums = { sessions: 0, ms: 0 }
+export const noSessionSums: SessionSums = { sessions: 0, ms: 0 }
 
 /**
  * Reads a report about the sessions of a station in the period of the query, of up to `rows` rows. Throws 400 for the
@@ -37,11 +37,11 @@ export async function readSessionReport<Result>(
   work: (report: SessionQuery) => Promise<Result>
 ): Promise<Result> {
   const { reads: sql, heavyReads } = services
-  const station = getStation(request)
-  const period = await readPeriod(sql, station, request.query)
+  const station = getRequestStation(request)
+  const period = await readReportPeriod(sql, station, request.query)
   return heavyReads.run(request, { isLight: false, rows }, async read => {
-    const open = await readOpenRows(services, station.id, period)
-    return work({ read, sql, period, sessions: sessionsFragment(sql, station.id, period, open) })
+    const open = await readOpenSessionRows(services, station.id, period)
+    return work({ read, sql, period, sessions: listenerSessionsFragment(sql, station.id, period, open) })
   })
 }
 
@@ -53,7 +53,7 @@ interface GroupOptions<Name extends string> {
 }
 
 /** Reads the sums of groups of sessions, those with the most time first. */
-export async function readGroupSums<Name extends string>(
+export async function readSessionGroupSums<Name extends string>(
   request: ApiRequest,
   services: ApiServices,
   { columns, where = sql => sql`true` }: GroupOptions<Name>
@@ -63,19 +63,23 @@ export async function readGroupSums<Name extends string>(
     const selected = sql.unsafe(named.map(([name, column]) => `${String(column)} as "${name}"`).join(', '))
     const positions = sql.unsafe(named.map((_, index) => index + 1).join(', '))
     return read.rows<SessionSums & Readonly<Record<Name, string>>>(sql`
-      select ${selected}, ${sumsFragment(sql)} from (${sessions}) s where ${where(sql)}
+      select ${selected}, ${sessionSumsFragment(sql)} from (${sessions}) s where ${where(sql)}
       group by ${positions} order by ms desc, ${positions} limit ${maxGroups}`)
   })
 }
 
-/** Reads the sums of the sessions of each group of `lengthGroups`. */
-export async function readLengthSums(
+/** Reads the sums of the sessions of each group of `sessionLengthGroups`. */
+export async function readSessionLengthSums(
   request: ApiRequest,
   services: ApiServices
 ): Promise<readonly SessionSums[]> {
-  const found = await readSessionReport(request, services, lengthGroups.length, ({ read, sql, sessions }) =>
-    read.rows<SessionSums & { index: number }>(sql`
-      select ${lengthGroupFragment(sql)} as index, ${sumsFragment(sql)} from (${sessions}) s group by 1`)
+  const found = await readSessionReport(
+    request,
+    services,
+    sessionLengthGroups.length,
+    ({ read, sql, sessions }) =>
+      read.rows<SessionSums & { index: number }>(sql`
+      select ${sessionLengthGroupFragment(sql)} as index, ${sessionSumsFragment(sql)} from (${sessions}) s group by 1`)
   )
-  return lengthGroups.map((_, index) => found.find(row => row.index === index) ?? noSessions)
+  return sessionLengthGroups.map((_, index) => found.find(row => row.index === index) ?? noSessionSums)
 }

@@ -1,11 +1,11 @@
-import { type Zone, openZone } from '../../model/autodj/zone.ts'
-import { choice } from '../../model/fields/field.ts'
+import { type TimeZone, getTimeZone } from '../../model/autodj/time-zone.ts'
+import { choiceField } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
-import { csvLine, csvReply, formatDisposition } from '../core/csv.ts'
-import { type Moment, momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import { queryFilters } from '../core/parse.ts'
-import { apiRoute, getStation } from '../core/route.ts'
+import { renderCsvLine, renderCsvReply, formatContentDisposition } from '../core/csv.ts'
+import { type Moment, momentSchema, parseMoment, momentStartMsFragment } from '../core/moments.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { apiRoute, getRequestStation } from '../core/route.ts'
 
 const columns = [
   'NAME_OF_SERVICE',
@@ -18,11 +18,11 @@ const columns = [
   'ACTUAL_TOTAL_PERFORMANCES'
 ]
 
-const options = queryFilters({
-  format: choice(['text', 'csv'], {
+const options = openQueryFilters({
+  format: choiceField(['text', 'csv'], {
     about: 'text: fields between carets, separated by bars. csv: a CSV file (RFC 4180). Default: text.'
   }),
-  performances: choice(['unique', 'connections'], {
+  performances: choiceField(['unique', 'connections'], {
     about:
       'What counts as a performance. unique: each distinct listener of a play. connections: each listener at the start of a play, and each who connected during it. Default: unique.'
   })
@@ -35,7 +35,7 @@ const maxSongs = 100_000
 const renderText = (text: string) => `^${text.toUpperCase().replace(/[\^|\p{Cc}]/gu, '')}^`
 
 /** The first and the last day of the month before a time, in local time. */
-function previousMonth(zone: Zone, nowMs: number): readonly [first: string, last: string] {
+function previousMonth(zone: TimeZone, nowMs: number): readonly [first: string, last: string] {
   const local = new Date(nowMs + zone.span(nowMs).offsetMs)
   const day = (month: number, date: number) =>
     new Date(Date.UTC(local.getUTCFullYear(), month, date)).toISOString().slice(0, 10)
@@ -81,7 +81,7 @@ export const soundExchangeRoute = apiRoute(
     response: { type: 'string' },
     contentTypes: ['text/plain', 'text/csv'],
     async handle(request, { reads: sql, heavyReads }) {
-      const station = getStation(request)
+      const station = getRequestStation(request)
       const { format = 'text', performances = 'unique' } = options.parse(request.query)
       const counted =
         performances === 'unique'
@@ -92,7 +92,7 @@ export const soundExchangeRoute = apiRoute(
           sql`select name, timezone, live_text as "liveText" from stations where id = ${station.id}`
         )
         if (!settings) throw new ApiError('not-found')
-        const [first, last] = previousMonth(openZone(settings.timezone), engineTimeMs())
+        const [first, last] = previousMonth(getTimeZone(settings.timezone), engineTimeMs())
         const start = parseReportDay(request.query, 'start_date', first)
         const end = parseReportDay(request.query, 'end_date', last)
         const days = (Date.parse(end.day) - Date.parse(start.day)) / 86_400_000
@@ -100,8 +100,8 @@ export const soundExchangeRoute = apiRoute(
         if (days > maxDays)
           refuseField('start_date', 'out_of_range', `must be at most ${maxDays} days before end_date.`)
         const isReported = sql`h.station_id = ${station.id} and h.is_visible
-          and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
-          and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}`
+          and h.started_at_ms >= ${momentStartMsFragment(sql, station, start, 0)}
+          and h.started_at_ms < ${momentStartMsFragment(sql, station, end, 1)}`
         // Nothing can be reported without the name of the recording. The text for streamers without titles names none;
         // plays from before it was changed have the default one, as a rule.
         const hasTitle = sql`h.title ~ '\\S' and not (h.media_id is null and h.artist = ''
@@ -120,9 +120,12 @@ export const soundExchangeRoute = apiRoute(
         const span = `${renderDay(start.day)}-${renderDay(end.day)}_A`
         if (format === 'csv') {
           const rows = songs.map(({ artist, title, isrc, album, performances: count }) =>
-            csvLine([settings.name, 'A', artist, title, isrc, album, '', count])
+            renderCsvLine([settings.name, 'A', artist, title, isrc, album, '', count])
           )
-          const reply = csvReply(station.shortName.toUpperCase() + span, csvLine(columns) + rows.join(''))
+          const reply = renderCsvReply(
+            station.shortName.toUpperCase() + span,
+            renderCsvLine(columns) + rows.join('')
+          )
           return { ...reply, headers: { ...reply.headers, ...leftOut } }
         }
         const lines = songs.map(({ artist, title, isrc, album, performances: count }) =>
@@ -133,7 +136,7 @@ export const soundExchangeRoute = apiRoute(
           body: [columns.map(renderText).join('|'), ...lines].join('\n'),
           headers: {
             'Content-Type': 'text/plain; charset=utf-8',
-            'Content-Disposition': formatDisposition(name),
+            'Content-Disposition': formatContentDisposition(name),
             ...leftOut
           }
         }

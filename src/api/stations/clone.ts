@@ -1,21 +1,28 @@
 import * as v from 'valibot'
 
 import { createStation } from '../../engine/change-station.ts'
-import { choice, toColumnName, custom, listOf, text, type ValuesOf } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import {
+  choiceField,
+  toColumnName,
+  validatedField,
+  listField,
+  textField,
+  type ValuesOf
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import { addMissingPollRows } from '../../radio/polls/poll-rows.ts'
 import type { Fragment, Tx } from '../../stores/db/sql.ts'
 import { defaultMountPath } from '../../stores/db/stations.ts'
-import { type HookConfig, isGenerated, isSecret } from '../../webhooks/config.ts'
+import { type HookConfig, isGeneratedSetting, isSecretSetting } from '../../webhooks/hook-config.ts'
 import { getHookType } from '../../webhooks/types/hook-types.ts'
-import { storageReferences } from '../admin/storage-locations.ts'
-import { recordAudit, auditChanges } from '../core/audit.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { publishWrite } from '../core/resource-writes.ts'
-import { actionFields, apiRoute, json } from '../core/route.ts'
-import { actionSchema, int64 } from '../core/schemas.ts'
-import { findFreeShortName, stations } from './stations.ts'
+import { storageLocationReferences } from '../admin/storage-locations.ts'
+import { recordAudit, toAuditedChanges } from '../core/audit.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { publishAfterWrite } from '../core/resource-writes.ts'
+import { actionResultFields, apiRoute, jsonReply } from '../core/route.ts'
+import { actionResultSchema, int64 } from '../core/schemas.ts'
+import { findFreeShortName, stationsResource } from './stations.ts'
 
 const parts = [
   'media_storage',
@@ -32,22 +39,22 @@ type Part = (typeof parts)[number]
 
 const maxNameLength = 100
 const copySuffix = ' - Copy'
-const part = choice(parts, { about: 'A part to copy.' })
-const description = text({ max: 2_000, isLong: true, about: '' })
+const part = choiceField(parts, { about: 'A part to copy.' })
+const description = textField({ max: 2_000, isLong: true, about: '' })
 const fields = {
-  name: text({
+  name: textField({
     max: maxNameLength,
     isTrimmed: true,
     fallback: '',
     about: 'The name of the copy; empty: that of the station with "- Copy".',
     example: 'Harbour FM 2'
   }),
-  description: custom<string | null>(v.nullable(description.input), {
+  description: validatedField<string | null>(v.nullable(description.input), {
     fallback: null,
     schema: { type: ['string', 'null'], maxLength: 2_000 },
     about: 'The description of the copy; null: that of the station.'
   }),
-  clone: listOf(part.input, {
+  clone: listField(part.input, {
     max: 20,
     items: part.schema,
     about: 'The parts to copy. With media_storage, the copy has the same songs, also in its playlists.'
@@ -70,11 +77,11 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
     'Copy a station with its settings, without passwords and without its history; web hooks are disabled',
   body: bodySchema(fields),
   errors: [409],
-  response: actionSchema({ id: { ...int64, description: 'The id of the copy.' } }),
+  response: actionResultSchema({ id: { ...int64, description: 'The id of the copy.' } }),
   async handle(request, services) {
     const values = parseBody(validator, request.body)
     const chosen = new Set<Part>(values.clone)
-    const sourceId = parseId(request.params['id'])
+    const sourceId = parsePathId(request.params['id'])
     const id = await createStation(
       services,
       async tx => {
@@ -92,12 +99,12 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
         await recordAudit(tx, request, {
           record: 'Station',
           id: station.id,
-          changes: auditChanges(fields, null, values)
+          changes: toAuditedChanges(fields, null, values)
         })
       }
     )
-    await publishWrite(stations, services, id)
-    return json({ ...actionFields('Record created successfully.'), id })
+    await publishAfterWrite(stationsResource, services, id)
+    return jsonReply({ ...actionResultFields('Record created successfully.'), id })
   }
 })
 
@@ -121,7 +128,7 @@ const ownSettings = new Set([
   'frontend_url',
   'frontend_admin_password',
   'source_password',
-  ...storageReferences.map(([field]) => field)
+  ...storageLocationReferences.map(([field]) => field)
 ])
 
 async function insertCopy(
@@ -135,10 +142,10 @@ async function insertCopy(
       .slice(0, maxNameLength - copySuffix.length)
       .join('') + copySuffix
   const name = values.name || ending
-  const shared = Object.entries(stations.fields)
+  const shared = Object.entries(stationsResource.fields)
     .filter(([field, { isStored, kind }]) => isStored && kind !== 'read-only' && !ownSettings.has(field))
     .map(([field]) => toColumnName(field))
-  const places = storageReferences
+  const places = storageLocationReferences
     .filter(([, type]) => chosen.has(storageParts[type]))
     .map(([field]) => toColumnName(field))
   const copied = tx.unsafe([...shared, ...places].map(column => `"${column}"`).join(', '))
@@ -154,7 +161,7 @@ const storageParts = {
   station_media: 'media_storage',
   station_recordings: 'recordings_storage',
   station_podcasts: 'podcasts_storage'
-} as const satisfies Record<(typeof storageReferences)[number][1], Part>
+} as const satisfies Record<(typeof storageLocationReferences)[number][1], Part>
 
 /** The station that is copied, and its copy. */
 interface Stations {
@@ -307,7 +314,7 @@ async function copyWebhooks(tx: Tx, { from, to }: Stations): Promise<void> {
     select name, type, triggers, config from webhooks where station_id = ${from} order by id`
   for (const { name, type: typeName, triggers, config } of hooks) {
     const type = getHookType(typeName)
-    const kept = config.filter(({ key }) => !isSecret(type, key) && !isGenerated(type, key))
+    const kept = config.filter(({ key }) => !isSecretSetting(type, key) && !isGeneratedSetting(type, key))
     const row = {
       station_id: to,
       name,

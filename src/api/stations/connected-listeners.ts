@@ -1,19 +1,25 @@
-import { text } from '../../model/fields/field.ts'
+import { textField } from '../../model/fields/field.ts'
 import type { ConnectedListener, ConnectedListeners } from '../../radio/connected-listeners.ts'
-import { maySeeAddresses } from '../auth/access.ts'
-import { listSchema, pageParameters, pageWindow, parsePage, renderListReply } from '../core/list.ts'
-import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
+import { maySeeListenerAddresses } from '../auth/access.ts'
+import {
+  listResponseSchema,
+  pageQueryParameters,
+  toLimitAndOffset,
+  parsePageQuery,
+  renderListReply
+} from '../core/list.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listeners'
 const tag = 'Listeners'
 const unknownPlace = { type: 'null', description: 'Unknown: addresses are not looked up.' }
 
-const connectedListenerSchema = named(
+const connectedListenerSchema = namedSchema(
   'ConnectedListener',
   'A connection to a streaming server.',
-  exactly({
+  exactObject({
     ip: { ...string, description: 'Empty without permission.' },
     user_agent: string,
     hash: {
@@ -25,7 +31,7 @@ const connectedListenerSchema = named(
     connected_on: unixSeconds,
     connected_until: { ...int64, description: 'Unix seconds of the response of the streaming server.' },
     connected_time: { ...int64, description: 'Seconds' },
-    device: exactly({
+    device: exactObject({
       client: { ...string, examples: ['VLC'] },
       is_browser: boolean,
       is_mobile: boolean,
@@ -33,7 +39,7 @@ const connectedListenerSchema = named(
       browser_family: { ...string, description: 'Empty if it is no browser.' },
       os_family: { ...string, description: 'Empty: unknown.' }
     }),
-    location: exactly({
+    location: exactObject({
       description: unknownPlace,
       country: unknownPlace,
       region: unknownPlace,
@@ -44,29 +50,29 @@ const connectedListenerSchema = named(
   })
 )
 
-const groups = (name: string) => arrayOf(exactly({ [name]: string, total: int64 }))
+const groups = (name: string) => arrayOf(exactObject({ [name]: string, total: int64 }))
 
-const listenerSummarySchema = named(
+const listenerSummarySchema = namedSchema(
   'ListenerSummary',
   'The connected listeners, counted by what they have in common.',
-  exactly({
+  exactObject({
     at: { ...int64, description: 'Unix seconds of the responses of the streaming servers.' },
     total: { ...int64, description: 'All connections, also those that are not listed.' },
     unique: { ...int64, description: 'Distinct listed listeners.' },
     listed: { ...int64, description: 'Listed connections, at most 10,000.' },
     problem: { ...string, description: 'Why listeners are not listed; empty: all are.' },
-    by_mount: arrayOf(exactly({ mount_name: string, mount_is_local: boolean, total: int64 })),
+    by_mount: arrayOf(exactObject({ mount_name: string, mount_is_local: boolean, total: int64 })),
     by_client: groups('client'),
     by_os: groups('os_family'),
     by_connected_time: arrayOf(
-      exactly({ from: { ...int64, description: 'Seconds; the end is the next `from`.' }, total: int64 })
+      exactObject({ from: { ...int64, description: 'Seconds; the end is the next `from`.' }, total: int64 })
     )
   })
 )
 
-const filter = queryFilters({
-  mount: text({ max: 255, about: 'Only listeners of this mount.', example: '/radio.mp3' }),
-  client: text({
+const filter = openQueryFilters({
+  mount: textField({ max: 255, about: 'Only listeners of this mount.', example: '/radio.mp3' }),
+  client: textField({
     max: 100,
     about: 'Only listeners with this program, as in `device.client`.',
     example: 'VLC'
@@ -77,21 +83,21 @@ const list = apiRoute('GET', path, 'view station reports', {
   id: 'listConnectedListeners',
   tag,
   summary: 'Who listens now, as the streaming servers and the HLS log list them; longest connected first',
-  query: { ...pageParameters, ...filter.schemas },
+  query: { ...pageQueryParameters, ...filter.schemas },
   responseRecord: 'ConnectedListener',
-  response: listSchema(connectedListenerSchema),
+  response: listResponseSchema(connectedListenerSchema),
   errors: [409],
   async handle(request, { connectedListeners, config }) {
-    const station = getStation(request)
-    const page = { page: parsePage(request), search: '', sort: null, isDescending: false }
+    const station = getRequestStation(request)
+    const page = { page: parsePageQuery(request), search: '', sort: null, isDescending: false }
     const { mount, client } = filter.parse(request.query)
     const { atMs, listeners } = await connectedListeners(station.id)
-    const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)
+    const showsAddresses = maySeeListenerAddresses(request.caller?.key ?? null, station.id)
     const found = listeners
       .filter(each => mount === undefined || each.source === mount)
       .filter(each => client === undefined || each.agent.family === client)
       .toSorted((a, b) => b.seconds - a.seconds)
-    const { limit, offset } = pageWindow(page)
+    const { limit, offset } = toLimitAndOffset(page)
     const rows = found.slice(offset, offset + limit).map(each => renderListener(each, atMs, showsAddresses))
     const shown = request.renderRows ? await request.renderRows(rows) : rows
     const elements = shown.length === 0 ? [] : [Buffer.from(JSON.stringify(shown).slice(1, -1))]
@@ -130,7 +136,7 @@ const summary = apiRoute('GET', `${path}/summary`, 'view station reports', {
   response: listenerSummarySchema,
   errors: [409],
   handle: async (request, { connectedListeners }) =>
-    json(summarize(await connectedListeners(getStation(request).id)))
+    jsonReply(summarize(await connectedListeners(getRequestStation(request).id)))
 })
 
 /** Seconds at which the groups of `by_connected_time` begin. */

@@ -1,42 +1,45 @@
 import type { Reply } from '../../http/route.ts'
-import { openZone } from '../../model/autodj/zone.ts'
-import { choice, text } from '../../model/fields/field.ts'
-import { renderSong } from '../../model/station/now-playing.ts'
-import type { Song } from '../../model/station/state.ts'
+import { getTimeZone } from '../../model/autodj/time-zone.ts'
+import { choiceField, textField } from '../../model/fields/field.ts'
+import { renderSongObject } from '../../model/station/now-playing.ts'
+import type { ShownSong } from '../../model/station/state.ts'
 import {
   artIdFragment,
   mediaFieldValuesFragment,
-  customFieldListFragment
+  customFieldDefinitionsFragment
 } from '../../stores/db/snapshots.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { type CsvCell, csvLine, csvReply } from '../core/csv.ts'
+import { type CsvCell, renderCsvLine, renderCsvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import {
   countMatching,
-  containsText,
-  listParameters,
+  containsTextFragment,
+  listQueryParameters,
   renderListReply,
-  listSchema,
-  newestLimit,
+  listResponseSchema,
+  newestRowsLimitFragment,
   parseListQuery,
-  readList
+  readListPage
 } from '../core/list.ts'
-import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
-import { queryFilters } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, getStation, type StationRow } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { momentStartMsFragment, formatLocalIsoTime, parseMoment, momentSchema } from '../core/moments.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, getRequestStation, type PathStation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const options = queryFilters({
-  playlist: text({ max: 200, about: 'Only plays of the playlist with this name.' }),
-  streamer: text({ max: 200, about: 'Only plays during the live shows of the streamer with this name.' }),
-  type: choice(['request', 'live', 'autodj'], {
+const options = openQueryFilters({
+  playlist: textField({ max: 200, about: 'Only plays of the playlist with this name.' }),
+  streamer: textField({
+    max: 200,
+    about: 'Only plays during the live shows of the streamer with this name.'
+  }),
+  type: choiceField(['request', 'live', 'autodj'], {
     about: 'Only requests, songs of live shows, or songs that the AutoDJ or an operator chose.'
   }),
-  detailed: choice(['1', '0', 'true', 'false'], {
+  detailed: choiceField(['1', '0', 'true', 'false'], {
     about: 'With the listener statistics of each play, and with plays that listeners do not see.'
   }),
-  format: choice(['json', 'csv'], {
+  format: choiceField(['json', 'csv'], {
     about:
       'csv: the detailed history as a file, at most 100,000 plays; use end for older ones. Default: json.'
   })
@@ -47,13 +50,13 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
   tag: 'History',
   summary: 'The plays of a station, newest first, with the current one',
   query: {
-    ...listParameters([]),
+    ...listQueryParameters([]),
     start: momentSchema('Only plays that began then or later.'),
     end: momentSchema('Only plays that began then or earlier; a day is included.'),
     ...options.schemas
   },
   responseRecord: 'DetailedPlay',
-  response: listSchema({ anyOf: [ref('PlayedItem'), ref('DetailedPlay')] }),
+  response: listResponseSchema({ anyOf: [schemaRef('PlayedItem'), schemaRef('DetailedPlay')] }),
   hasCsv: true,
   handle: (request, services) => listPlays(request, services, documentedTable)
 })
@@ -65,22 +68,22 @@ export async function listPlays(
   table: HistoryTable
 ): Promise<Reply> {
   const { reads: sql, config } = services
-  const station = getStation(request)
+  const station = getRequestStation(request)
   const query = parseListQuery(request, [])
   const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
   const isDetailed = ['1', 'true'].includes(detailed)
-  const contains = containsText(sql, query.search)
+  const contains = containsTextFragment(sql, query.search)
   const start = parseMoment(request.query, 'start')
   const end = parseMoment(request.query, 'end')
-  const startMs = start ? startMsFragment(sql, station, start, 0) : sql`0::bigint`
-  const endMs = end ? startMsFragment(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
+  const startMs = start ? momentStartMsFragment(sql, station, start, 0) : sql`0::bigint`
+  const endMs = end ? momentStartMsFragment(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
   // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
   // docs/gotchas.md.
   const newest = sql`
     select * from song_history
     where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
       ${isDetailed || format === 'csv' ? sql`` : sql`and is_visible`}
-    order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
+    order by station_id desc, started_at_ms desc, id desc ${newestRowsLimitFragment(sql)}`
   const conditions: Fragment[] = [
     ...(query.search === ''
       ? []
@@ -95,10 +98,10 @@ export async function listPlays(
     return services.heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read => {
       const csv = await renderCsv(sql, read, station, { plays, ...table })
       const total = await countMatching(read, sql, plays)
-      const reply = csvReply(`${station.shortName}-history`, csv)
+      const reply = renderCsvReply(`${station.shortName}-history`, csv)
       return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
     })
-  const rows = await readList<PlayedRow>(request, services, query, {
+  const rows = await readListPage<PlayedRow>(request, services, query, {
     select: plays,
     expand: page => selectPlays(sql, page),
     matching: plays,
@@ -156,22 +159,22 @@ const documentedTable: HistoryTable = {
 async function renderCsv(
   sql: Sql,
   read: HeavyRead,
-  station: StationRow,
+  station: PathStation,
   { plays, names, cells }: HistoryTable & { readonly plays: Fragment }
 ): Promise<Buffer> {
   const [settings] = await read.rows<{ timezone: string }>(
     sql`select timezone from stations where id = ${station.id}`
   )
-  const zone = openZone(settings?.timezone ?? 'UTC')
+  const zone = getTimeZone(settings?.timezone ?? 'UTC')
   const statement = sql`
     select h.id, h.started_at_ms as "startedAtMs", ${playedSeconds(sql)} as duration, h.artist, h.title, h.album,
       h.isrc, h.playlist, h.streamer, h.is_request, h.is_visible, h.listeners_start, h.listeners_end,
       h.listeners_end - h.listeners_start as delta_total, h.delta_positive, h.delta_negative, h.listeners_peak,
       h.unique_listeners
     from (${plays}) h`
-  const parts = [Buffer.from(csvLine(names))]
+  const parts = [Buffer.from(renderCsvLine(names))]
   for await (const rows of read.batches<CsvRow>(statement)) {
-    const lines = rows.map(row => csvLine(cells(row, toLocalTime(zone, row.startedAtMs))))
+    const lines = rows.map(row => renderCsvLine(cells(row, formatLocalIsoTime(zone, row.startedAtMs))))
     parts.push(Buffer.from(lines.join('')))
   }
   return Buffer.concat(parts)
@@ -185,7 +188,7 @@ interface PlayedRow {
   readonly playlist: string
   readonly streamer: string
   readonly is_request: boolean
-  readonly song: Song
+  readonly song: ShownSong
   readonly customFields: { id: number; shortName: string }[]
   /** The additional members of a detailed play. */
   readonly statistics: object
@@ -207,7 +210,7 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as sh_id, h.started_at_ms / 1000 as played_at, ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request,
     ${playedSongFragment(sql)} as song,
-    ${customFieldListFragment(sql)} as "customFields",
+    ${customFieldDefinitionsFragment(sql)} as "customFields",
     jsonb_build_object('listeners_start', h.listeners_start, 'listeners_end', h.listeners_end,
       'delta_total', h.listeners_end - h.listeners_start, 'delta_positive', h.delta_positive,
       'delta_negative', h.delta_negative, 'listeners_peak', h.listeners_peak,
@@ -215,7 +218,7 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   from (${plays}) h left join media m on m.id = h.media_id
   order by h.station_id desc, h.started_at_ms desc, h.id desc`
 
-function renderPlayedRow(row: PlayedRow, station: StationRow, baseUrl: string) {
+function renderPlayedRow(row: PlayedRow, station: PathStation, baseUrl: string) {
   const { song, customFields, statistics: _statistics, ...play } = row
-  return { ...play, song: renderSong(song, { ...station, customFields }, 'rest', baseUrl) }
+  return { ...play, song: renderSongObject(song, { ...station, customFields }, 'rest', baseUrl) }
 }

@@ -1,58 +1,58 @@
 import * as v from 'valibot'
 
 import {
-  choice,
-  custom,
-  flag,
-  readOnly,
-  integer,
-  maskedAddress,
-  problemText,
-  text,
-  unaudited,
-  webAddress,
+  choiceField,
+  validatedField,
+  flagField,
+  readOnlyField,
+  integerField,
+  maskedAddressField,
+  formatCheckMessage,
+  textField,
+  unauditedField,
+  webAddressField,
   type Fields
 } from '../../model/fields/field.ts'
-import { namedValues } from '../../model/fields/named-values.ts'
-import { mountName as renderMountName } from '../../model/station/now-playing.ts'
+import { namedValuesField } from '../../model/fields/named-values.ts'
+import { mountDisplayName as renderMountName } from '../../model/station/now-playing.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { unstorable } from '../../platform/text/foreign-text.ts'
+import { unstorablePattern } from '../../platform/text/foreign-text.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { openOperations, operationRoutes } from '../core/resource-routes.ts'
+import { openResourceOperations, resourceOperationRoutes } from '../core/resource-routes.ts'
 import {
   type Resource,
   type ResourceHooks,
   type StoredRecord,
-  resource,
-  type Write
+  defineResource,
+  type ResourceWrite
 } from '../core/resource.ts'
 import type { ApiRoute } from '../core/route.ts'
-import { findTargetProblems } from '../core/url-checks.ts'
-import { deleteWithIntro } from './mount-intro.ts'
+import { findTargetUrlProblems } from '../core/url-checks.ts'
+import { deleteMountWithIntro } from './mount-intro.ts'
 
 /** The path of a mount. Input may begin with any number of slashes. */
 const mountPath = v.pipe(
-  v.string(problemText('invalid_type', 'must be text.')),
+  v.string(formatCheckMessage('invalid_type', 'must be text.')),
   v.trim(),
   v.transform(path => (path === '' ? '' : `/${path.replace(/^\/+/, '')}`)),
-  v.maxLength(100, problemText('too_long', 'must have at most 100 characters.')),
+  v.maxLength(100, formatCheckMessage('too_long', 'must have at most 100 characters.')),
   v.check(
-    path => !/[\s\p{Cc}?#]|\.\./u.test(path) && !unstorable.test(path),
-    problemText('invalid_format', 'must be a path without spaces, ?, # and ..')
+    path => !/[\s\p{Cc}?#]|\.\./u.test(path) && !unstorablePattern.test(path),
+    formatCheckMessage('invalid_format', 'must be a path without spaces, ?, # and ..')
   )
 )
 
 const mountName = v.pipe(
   mountPath,
-  v.check(path => path !== '', problemText('blank', 'must not be empty.')),
-  v.minLength(2, problemText('too_short', 'must have at least 2 characters.'))
+  v.check(path => path !== '', formatCheckMessage('blank', 'must not be empty.')),
+  v.minLength(2, formatCheckMessage('too_short', 'must have at least 2 characters.'))
 )
 
 export const listenerCountField = (about: string) =>
-  readOnly<number>({ isStored: true, schema: { type: 'integer' }, about })
+  readOnlyField<number>({ isStored: true, schema: { type: 'integer' }, about })
 
 /** The HLS streams of the REST interface, which now playing lists as mounts. */
-export const hlsStreams = resource({
+export const hlsStreamsResource = defineResource({
   name: 'HlsStream',
   title: 'HLS stream',
   tag: 'HLS streams',
@@ -60,46 +60,46 @@ export const hlsStreams = resource({
   paths: { list: '/api/station/:station_id/hls_streams', one: '/api/station/:station_id/hls_stream/:id' },
   access: { read: 'view station management', write: 'manage station mounts' },
   fields: {
-    name: custom(mountName, {
+    name: validatedField(mountName, {
       schema: { type: 'string', minLength: 2, maxLength: 100 },
       about: 'The path, unique per station.',
       example: '/radio.mp3'
     }),
-    display_name: text({
+    display_name: textField({
       max: 255,
       fallback: '',
       isTrimmed: true,
       about: 'Shown to listeners. If empty, path, bitrate and format are shown.',
       example: 'Main stream'
     }),
-    is_visible_on_public_pages: flag({ fallback: true, about: 'Whether now playing lists it.' }),
-    is_default: flag({ fallback: false, about: 'Whether it is the default stream; one per station.' }),
-    is_public: flag({ fallback: false, about: 'Whether public directories list it.' }),
-    fallback_mount: custom(mountPath, {
+    is_visible_on_public_pages: flagField({ fallback: true, about: 'Whether now playing lists it.' }),
+    is_default: flagField({ fallback: false, about: 'Whether it is the default stream; one per station.' }),
+    is_public: flagField({ fallback: false, about: 'Whether public directories list it.' }),
+    fallback_mount: validatedField(mountPath, {
       fallback: '',
       schema: { type: 'string', maxLength: 100 },
       about: 'The mount for its listeners when it ends.',
       example: '/silence.mp3'
     }),
-    relay_url: maskedAddress(webAddress({ max: 255, about: 'A stream to relay instead.' })),
-    authhash: unaudited(
-      text({ max: 255, fallback: '', about: 'The hash that identifies the stream in a directory.' })
+    relay_url: maskedAddressField(webAddressField({ max: 255, about: 'A stream to relay instead.' })),
+    authhash: unauditedField(
+      textField({ max: 255, fallback: '', about: 'The hash that identifies the stream in a directory.' })
     ),
-    max_listener_duration: integer({
+    max_listener_duration: integerField({
       min: 0,
       max: 2_147_483_647,
       fallback: 0,
       about: 'Seconds after which a listener is disconnected; 0: never.'
     }),
-    enable_autodj: flag({ fallback: true, about: 'Whether the AutoDJ plays to it.' }),
-    autodj_format: choice(['mp3', 'ogg', 'aac', 'opus', 'flac'], {
+    enable_autodj: flagField({ fallback: true, about: 'Whether the AutoDJ plays to it.' }),
+    autodj_format: choiceField(['mp3', 'ogg', 'aac', 'opus', 'flac'], {
       fallback: 'mp3',
       about: 'The format.'
     }),
-    autodj_bitrate: integer({ min: 0, max: 10_000, fallback: 128, about: 'kbit/s; ignored for flac.' }),
-    custom_listen_url: webAddress({ max: 255, about: 'The URL for listeners, if it is not the path.' }),
-    frontend_config: unaudited(
-      namedValues({ max: 50, about: 'Settings for the streaming server, stored unchanged.' })
+    autodj_bitrate: integerField({ min: 0, max: 10_000, fallback: 128, about: 'kbit/s; ignored for flac.' }),
+    custom_listen_url: webAddressField({ max: 255, about: 'The URL for listeners, if it is not the path.' }),
+    frontend_config: unauditedField(
+      namedValuesField({ max: 50, about: 'Settings for the streaming server, stored unchanged.' })
     ),
     listeners_unique: listenerCountField('Last count of distinct listeners.'),
     listeners_total: listenerCountField('Last count of listeners.')
@@ -112,7 +112,7 @@ export const hlsStreams = resource({
   publishes: 'station'
 })
 
-type HlsFields = typeof hlsStreams.fields
+type HlsFields = typeof hlsStreamsResource.fields
 
 const displayName = (stream: StoredRecord<HlsFields>) =>
   renderMountName({
@@ -128,7 +128,7 @@ export const hlsStreamHooks: ResourceHooks<HlsFields> = {
     if (!url) return []
     const [same] = await services.reads`
       select from hls_streams where id = ${id} and station_id = ${station?.id ?? null} and relay_url = ${url}`
-    return same ? [] : findTargetProblems(services, [{ field: 'relay_url', url }])
+    return same ? [] : findTargetUrlProblems(services, [{ field: 'relay_url', url }])
   },
   async beforeWrite(write) {
     if (write.values === null) return []
@@ -152,7 +152,7 @@ async function findLimitProblems({
   before,
   values,
   sent
-}: Write<HlsFields>): Promise<FieldError[]> {
+}: ResourceWrite<HlsFields>): Promise<FieldError[]> {
   const [limits] = await tx<{ maxBitrate: number; maxStreams: number; streams: number }[]>`
     select max_bitrate as "maxBitrate", max_hls_streams as "maxStreams",
       (select count(*) from hls_streams where station_id = s.id) as streams
@@ -174,7 +174,7 @@ async function findLimitProblems({
 }
 
 /** Ensures that exactly one stream of the station is the default, the first one if no other can be. */
-async function assignDefault({ tx, station, before, values }: Write<HlsFields>): Promise<void> {
+async function assignDefault({ tx, station, before, values }: ResourceWrite<HlsFields>): Promise<void> {
   if (!station) return
   const [current] = await tx<{ id: number }[]>`
     select id from hls_streams where station_id = ${station.id} and is_default`
@@ -202,16 +202,20 @@ async function chooseDefault(tx: Tx, stationId: number): Promise<void> {
 }
 
 /** The routes of a resource in the table that mounts and HLS streams share. */
-export function streamRoutes<F extends Fields>(streams: Resource<F>, hooks: ResourceHooks<F>): ApiRoute[] {
-  const operations = openOperations(streams, hooks)
-  return operationRoutes(streams, {
+export function streamResourceRoutes<F extends Fields>(
+  streams: Resource<F>,
+  hooks: ResourceHooks<F>
+): ApiRoute[] {
+  const operations = openResourceOperations(streams, hooks)
+  return resourceOperationRoutes(streams, {
     ...operations,
     remove: (request, services, id) =>
-      deleteWithIntro(request, services, () => operations.remove(request, services, id))
+      deleteMountWithIntro(request, services, () => operations.remove(request, services, id))
   })
 }
 
 /** The routes of the HLS streams that match an SQL condition. */
-export const openHlsStreamRoutes = (only: string) => streamRoutes({ ...hlsStreams, only }, hlsStreamHooks)
+export const hlsStreamRoutesWhere = (only: string) =>
+  streamResourceRoutes({ ...hlsStreamsResource, only }, hlsStreamHooks)
 
-export const hlsStreamRoutes = streamRoutes(hlsStreams, hlsStreamHooks)
+export const hlsStreamRoutes = streamResourceRoutes(hlsStreamsResource, hlsStreamHooks)

@@ -1,14 +1,14 @@
-import { openZone } from '../../model/autodj/zone.ts'
-import { choice, integer } from '../../model/fields/field.ts'
+import { getTimeZone } from '../../model/autodj/time-zone.ts'
+import { choiceField, integerField } from '../../model/fields/field.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { csvLine, csvReply } from '../core/csv.ts'
+import { renderCsvLine, renderCsvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
-import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, getStation, type StationRow } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { momentStartMsFragment, formatLocalIsoTime, parseMoment, momentSchema } from '../core/moments.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation, type PathStation } from '../core/route.ts'
+import { schemaRef } from '../core/schemas.ts'
 
 /** The counts of one step: at its end, and the highest and lowest within. `index` counts steps from 0. */
 export interface StepCounts {
@@ -20,24 +20,24 @@ export interface StepCounts {
 }
 
 /** A range of time in Unix minutes, both included, and the step of its points. */
-type SeriesRange = ReturnType<typeof computeRange>
+type SeriesRange = ReturnType<typeof computeSeriesRange>
 
-export const maxPoints = 1_500
+export const maxSeriesPoints = 1_500
 
 const dayMinutes = 1_440
 const roundSteps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, dayMinutes]
 
 /**
  * Returns the span between two times (Unix milliseconds), both included. Without `stepSeconds` it has the
- * shortest round step that needs at most `maxPoints`. Throws 400 for a step that needs more.
+ * shortest round step that needs at most `maxSeriesPoints`. Throws 400 for a step that needs more.
  */
-export function computeRange(startMs: number, endMs: number, stepSeconds: number | null) {
+export function computeSeriesRange(startMs: number, endMs: number, stepSeconds: number | null) {
   const firstMinute = Math.floor(startMs / 60_000)
   const lastMinute = Math.floor(endMs / 60_000)
-  const leastMinutes = Math.max(0, lastMinute - firstMinute + 1) / maxPoints
+  const leastMinutes = Math.max(0, lastMinute - firstMinute + 1) / maxSeriesPoints
   if (stepSeconds !== null && stepSeconds / 60 < leastMinutes) {
     const least = Math.ceil(leastMinutes) * 60
-    refuseField('step', 'out_of_range', `must be at least ${least}: there may be ${maxPoints} points.`)
+    refuseField('step', 'out_of_range', `must be at least ${least}: there may be ${maxSeriesPoints} points.`)
   }
   const roundStep =
     roundSteps.find(step => step >= leastMinutes) ?? Math.ceil(leastMinutes / dayMinutes) * dayMinutes
@@ -48,7 +48,7 @@ export function computeRange(startMs: number, endMs: number, stepSeconds: number
  * Returns the points of a span. `before` are the counts at its start, and `changes` are in order. A step
  * without changes keeps the counts of the one before.
  */
-export function computePoints(
+export function computeSeriesPoints(
   { firstMinute, lastMinute, stepMinutes }: SeriesRange,
   before: { readonly total: number; readonly unique: number },
   changes: readonly StepCounts[]
@@ -68,13 +68,13 @@ export function computePoints(
 const dayMs = 86_400_000
 const maxDays = 1_100
 
-const options = queryFilters({
-  step: integer({
+const options = openQueryFilters({
+  step: integerField({
     min: 60,
     max: 366 * 86_400,
-    about: `Seconds from one point to the next, a multiple of 60. The default needs at most ${maxPoints} points.`
+    about: `Seconds from one point to the next, a multiple of 60. The default needs at most ${maxSeriesPoints} points.`
   }),
-  format: choice(['json', 'csv'], { about: 'csv: the points as a file. Default: json.' })
+  format: choiceField(['json', 'csv'], { about: 'csv: the points as a file. Default: json.' })
 })
 
 export const listenerSeriesRoute = apiRoute(
@@ -90,39 +90,39 @@ export const listenerSeriesRoute = apiRoute(
       end: momentSchema('The end; a day is included. Default and maximum: now.'),
       ...options.schemas
     },
-    response: ref('ListenerSeries'),
+    response: schemaRef('ListenerSeries'),
     hasCsv: true,
     async handle(request, { reads: sql, heavyReads }) {
-      const station = getStation(request)
+      const station = getRequestStation(request)
       const { step = null, format = 'json' } = options.parse(request.query)
       if (step !== null && step % 60 !== 0) refuseField('step', 'invalid', 'must be a multiple of 60.')
       const { startMs, endMs, timezone } = await readBounds(sql, station, request.query)
-      const range = computeRange(startMs, endMs, step)
+      const range = computeSeriesRange(startMs, endMs, step)
       if (endMs - startMs > maxDays * dayMs)
         refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
-      const points = await heavyReads.run(request, { isLight: false, rows: maxPoints }, read =>
+      const points = await heavyReads.run(request, { isLight: false, rows: maxSeriesPoints }, read =>
         readPoints(sql, read, station.id, range)
       )
-      if (format === 'json') return json({ step: range.stepMinutes * 60, points })
-      const zone = openZone(timezone)
+      if (format === 'json') return jsonReply({ step: range.stepMinutes * 60, points })
+      const zone = getTimeZone(timezone)
       const lines = points.map(({ at, total, unique, most, fewest }) =>
-        csvLine([toLocalTime(zone, at * 1_000), total, unique, most, fewest])
+        renderCsvLine([formatLocalIsoTime(zone, at * 1_000), total, unique, most, fewest])
       )
-      const header = csvLine(['at', 'total', 'unique', 'most', 'fewest'])
-      return csvReply(`${station.shortName}-listeners`, header + lines.join(''))
+      const header = renderCsvLine(['at', 'total', 'unique', 'most', 'fewest'])
+      return renderCsvReply(`${station.shortName}-listeners`, header + lines.join(''))
     }
   }
 )
 
 /** Reads the requested range in Unix milliseconds, within the time for which counts are known. */
-async function readBounds(sql: Sql, station: StationRow, query: URLSearchParams) {
+async function readBounds(sql: Sql, station: PathStation, query: URLSearchParams) {
   const start = parseMoment(query, 'start')
   const end = parseMoment(query, 'end')
   const [row] = await sql<
     { startMs: number | null; endMs: number | null; timezone: string; knownMs: number }[]
   >`
-    select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
-      ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone,
+    select ${start ? momentStartMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+      ${end ? momentStartMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone,
       least((extract(epoch from created_at) * 1000)::bigint,
         (select min(minute) * 60000::bigint from listener_minutes m where m.station_id = stations.id)) as "knownMs"
     from stations where id = ${station.id}`
@@ -158,5 +158,5 @@ async function readPoints(sql: Sql, read: HeavyRead, stationId: number, range: S
         group by 1
       ) x join listener_minutes m on m.station_id = ${stationId} and m.minute = x.last
       order by x.index`)
-  return computePoints(range, before ?? { total: 0, unique: 0 }, changes)
+  return computeSeriesPoints(range, before ?? { total: 0, unique: 0 }, changes)
 }

@@ -1,9 +1,9 @@
-import { type AudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
+import { type StationAudioSlot, openStationFolder } from '../../library/uploads/station-audio.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { parseId } from '../core/parse.ts'
-import { type ApiRequest, getStation } from '../core/route.ts'
+import { parsePathId } from '../core/parse.ts'
+import { type ApiRequest, getRequestStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { audioRoutes } from '../library/audio-routes.ts'
+import { stationAudioRoutes } from '../library/audio-routes.ts'
 
 /*
  * The intro of a mount is played by Icecast to each listener who connects. `scripts/radio-setup.mjs` puts it where
@@ -16,19 +16,19 @@ const path = '/api/station/:station_id/mount/:id/intro'
 async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promise<string> {
   const [mount] = await sql<{ name: string }[]>`
     select intro_path as name from hls_streams
-    where id = ${parseId(request.params['id'])} and station_id = ${getStation(request).id}`
+    where id = ${parsePathId(request.params['id'])} and station_id = ${getRequestStation(request).id}`
   if (!mount) throw new ApiError('not-found')
   return mount.name
 }
 
 /** The intro of the mount in the path. */
-function introOf(request: ApiRequest): AudioSlot {
-  const id = parseId(request.params['id'])
+function introOf(request: ApiRequest): StationAudioSlot {
+  const id = parsePathId(request.params['id'])
   return {
     baseName: `intro-${id}`,
     async replaceName(tx, name) {
       const [mount] = await tx<{ name: string }[]>`
-        select intro_path as name from hls_streams where id = ${id} and station_id = ${getStation(request).id} for update`
+        select intro_path as name from hls_streams where id = ${id} and station_id = ${getRequestStation(request).id} for update`
       if (!mount) throw new ApiError('not-found')
       await tx`update hls_streams set intro_path = ${name} where id = ${id}`
       return mount.name
@@ -36,7 +36,7 @@ function introOf(request: ApiRequest): AudioSlot {
   }
 }
 
-export const mountIntroRoutes = audioRoutes({
+export const mountIntroRoutes = stationAudioRoutes({
   path,
   tag: 'Mounts',
   maxMebibytes: 20,
@@ -55,7 +55,7 @@ export const mountIntroRoutes = audioRoutes({
   readName,
   findSlot: introOf,
   async audit({ params }, tx) {
-    const id = parseId(params['id'])
+    const id = parsePathId(params['id'])
     const [mount] = await tx<{ name: string }[]>`select name from hls_streams where id = ${id}`
     return { record: 'HlsStream', id, name: mount?.name, field: 'intro' }
   },
@@ -63,12 +63,12 @@ export const mountIntroRoutes = audioRoutes({
 })
 
 /** Deletes a mount with its intro. Throws 404 for an unknown mount. */
-export async function deleteWithIntro(
+export async function deleteMountWithIntro(
   request: ApiRequest,
   services: ApiServices,
   deleteRow: () => Promise<void>
 ): Promise<void> {
   const name = await readName(request, services)
   await deleteRow()
-  if (name !== '') await (await openStationFolder(services, getStation(request).id)).files.remove(name)
+  if (name !== '') await (await openStationFolder(services, getRequestStation(request).id)).files.remove(name)
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import { custom, type Field, problemText, unaudited } from '../../model/fields/field.ts'
-import { namedValues, type NamedValue } from '../../model/fields/named-values.ts'
-import { resource, type ResourceHooks } from '../core/resource.ts'
-import { hlsStreamHooks, hlsStreams, streamRoutes } from './hls-streams.ts'
+import { validatedField, type Field, formatCheckMessage, unauditedField } from '../../model/fields/field.ts'
+import { namedValuesField, type NamedValue } from '../../model/fields/named-values.ts'
+import { defineResource, type ResourceHooks } from '../core/resource.ts'
+import { hlsStreamHooks, hlsStreamsResource, streamResourceRoutes } from './hls-streams.ts'
 import { mountIntroRoutes } from './mount-intro.ts'
 
 /** Parses text with a JSON object; other values are left to the validation of named values. */
@@ -17,12 +17,12 @@ function parseConfigText(value: unknown): unknown {
   }
 }
 
-const config = namedValues({ max: 50, about: '' })
-const configText = custom<NamedValue[]>(
+const config = namedValuesField({ max: 50, about: '' })
+const configText = validatedField<NamedValue[]>(
   v.pipe(
     v.unknown(),
     v.transform(parseConfigText),
-    v.check(value => value !== null, problemText('invalid_format', 'must be a JSON object.')),
+    v.check(value => value !== null, formatCheckMessage('invalid_format', 'must be a JSON object.')),
     config.input
   ),
   {
@@ -34,19 +34,19 @@ const configText = custom<NamedValue[]>(
 )
 
 /** Without the default in the schema, which is that of the text. */
-const configField: Field<NamedValue[]> = unaudited({ ...configText, fallback: [] })
+const configField: Field<NamedValue[]> = unauditedField({ ...configText, fallback: [] })
 
 /**
  * The mounts of a station under AzuraCast's paths. They are the records that the interface calls HLS streams: one
  * table, so a mount that was written under one path is read under the other.
  */
-const mounts = resource({
-  ...hlsStreams,
+const mounts = defineResource({
+  ...hlsStreamsResource,
   name: 'StationMount',
   title: 'mount',
   tag: 'Mounts',
   paths: { list: '/api/station/:station_id/mounts', one: '/api/station/:station_id/mount/:id' },
-  fields: { ...hlsStreams.fields, frontend_config: configField }
+  fields: { ...hlsStreamsResource.fields, frontend_config: configField }
 })
 
 const hooks: ResourceHooks<typeof mounts.fields> = {
@@ -64,6 +64,6 @@ const renderConfig = (values: readonly NamedValue[]) =>
   values.length === 0 ? '' : JSON.stringify(Object.fromEntries(values.map(({ key, value }) => [key, value])))
 
 /** The routes of the mounts that match an SQL condition. */
-export const openMountRoutes = (only: string) => streamRoutes({ ...mounts, only }, hooks)
+export const mountRoutesWhere = (only: string) => streamResourceRoutes({ ...mounts, only }, hooks)
 
-export const mountRoutes = [...streamRoutes(mounts, hooks), ...mountIntroRoutes]
+export const mountRoutes = [...streamResourceRoutes(mounts, hooks), ...mountIntroRoutes]

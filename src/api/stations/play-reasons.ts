@@ -1,13 +1,13 @@
-import type { LogEntry } from '../../model/autodj/log-entry.ts'
+import type { DecisionLogEntry } from '../../model/autodj/log-entry.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { parseId } from '../core/parse.ts'
-import { apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
+import { parsePathId } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, namedSchema, string, unixSeconds } from '../core/schemas.ts'
 
-const playReasonsSchema = named(
+const playReasonsSchema = namedSchema(
   'PlayReasons',
   'A play, and why the AutoDJ chose it.',
-  exactly({
+  exactObject({
     sh_id: int64,
     played_at: unixSeconds,
     artist: string,
@@ -32,7 +32,7 @@ interface ReasonsRow {
   readonly playlist: string
   readonly streamer: string
   readonly is_request: boolean
-  readonly log: readonly LogEntry[] | null
+  readonly log: readonly DecisionLogEntry[] | null
 }
 
 export const playReasonsRoute = apiRoute(
@@ -51,10 +51,10 @@ export const playReasonsRoute = apiRoute(
             (select q.log from queue q where q.history_id = h.id limit 1),
             (select r.log from play_reasons r where r.history_id = h.id)) as log
         from song_history h
-        where h.id = ${parseId(request.params['id'])} and h.station_id = ${getStation(request).id}`
+        where h.id = ${parsePathId(request.params['id'])} and h.station_id = ${getRequestStation(request).id}`
       if (!row) throw new ApiError('not-found')
       const { log, ...play } = row
-      return json({ ...play, is_known: log !== null, log: log ?? [] })
+      return jsonReply({ ...play, is_known: log !== null, log: log ?? [] })
     }
   }
 )

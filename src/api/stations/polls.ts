@@ -1,14 +1,14 @@
-import { remoteServerKind, ownServerKindFragment } from '../../radio/polls/poll-rows.ts'
+import { remoteServerKindFragment, ownServerKindFragment } from '../../radio/polls/poll-rows.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
-import { getStation } from '../core/route.ts'
-import { exactly, named, nullableInt64, string } from '../core/schemas.ts'
+import { containsTextFragment } from '../core/list.ts'
+import { getRequestStation } from '../core/route.ts'
+import { exactObject, namedSchema, nullableInt64, string } from '../core/schemas.ts'
 
 /** The polls of a streaming server. */
-const pollSchema = named(
+const pollSchema = namedSchema(
   'Poll',
   'The last poll of a streaming server.',
-  exactly({
+  exactObject({
     remote_id: { ...nullableInt64, description: "Null: the station's own server." },
     type: { ...string, enum: ['icecast', 'shoutcast2'] },
     url: {
@@ -32,20 +32,20 @@ interface PollRow {
   readonly problem: string
 }
 
-export const pollRoute = listRoute('/api/station/:station_id/polls', 'view station management', {
+export const pollListRoute = listRoute('/api/station/:station_id/polls', 'view station management', {
   id: 'listPolls',
   tag: 'Listeners',
   summary: 'The polls of the streaming servers of a station, its own first',
   record: pollSchema,
   open(query, request, { reads: sql }) {
     const polls = sql`
-      select p.remote_id, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKind(sql)} end as type,
+      select p.remote_id, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKindFragment(sql)} end as type,
         coalesce(substring(r.url from '^[^?#]+'), substring(s.frontend_url from '^[^/]+//[^/?#]+')) as url,
         p.answered_at_ms / 1000 as answered_at, p.failing_since_ms / 1000 as failing_since, p.problem
       from polls p join stations s on s.id = p.station_id left join remotes r on r.id = p.remote_id
-      where p.station_id = ${getStation(request).id}`
+      where p.station_id = ${getRequestStation(request).id}`
     const where = sql`type is not null
-      ${query.search === '' ? sql`` : sql`and url ${containsText(sql, query.search)}`}`
+      ${query.search === '' ? sql`` : sql`and url ${containsTextFragment(sql, query.search)}`}`
     return {
       select: sql`select * from (${polls}) p where ${where} order by remote_id nulls first`,
       matching: sql`select from (${polls}) p where ${where}`,

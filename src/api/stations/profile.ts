@@ -1,27 +1,27 @@
-import { bodySchema } from '../../model/fields/form.ts'
-import { renderStation } from '../../model/station/now-playing.ts'
+import { bodySchema } from '../../model/fields/validators.ts'
+import { renderStationObject } from '../../model/station/now-playing.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { readServiceStatus, serviceStatusSchema } from '../broadcasting/services.ts'
-import { renderedFields } from '../core/resource-routes.ts'
-import { actionReply, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { arrayOf, exactly, named, ref } from '../core/schemas.ts'
+import { renderedFieldSchemas } from '../core/resource-routes.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { arrayOf, exactObject, namedSchema, schemaRef } from '../core/schemas.ts'
 import { readScheduleEntries } from '../playlists/schedule.ts'
-import { stationReads, stations, updateStation } from './stations.ts'
+import { stationReads, stationsResource, updateStation } from './stations.ts'
 
 const path = '/api/station/:station_id/profile'
 const tag = 'Stations'
 const dayMs = 86_400_000
 const shownEntries = 5
 
-const stationProfileSchema = named(
+const stationProfileSchema = namedSchema(
   'StationProfile',
   'A station, what of it runs and what is scheduled.',
-  exactly({
-    station: ref('StationSummary'),
+  exactObject({
+    station: schemaRef('StationSummary'),
     services: serviceStatusSchema,
     schedule: {
-      ...arrayOf(ref('ScheduleEntry')),
+      ...arrayOf(schemaRef('ScheduleEntry')),
       description: `At most ${shownEntries}, those active now first.`
     }
   })
@@ -34,7 +34,7 @@ const profile = apiRoute('GET', path, 'view station management', {
   responseRecord: 'StationProfile',
   response: stationProfileSchema,
   async handle(request, services) {
-    const { id } = getStation(request)
+    const { id } = getRequestStation(request)
     const state = services.live.findState(id)
     if (!state)
       throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
@@ -44,8 +44,8 @@ const profile = apiRoute('GET', path, 'view station management', {
       readServiceStatus(services, id),
       readScheduleEntries(services.reads, { id, timezone }, fromMs, fromMs + dayMs)
     ])
-    return json({
-      station: renderStation(state, services.config.BASE_URL),
+    return jsonReply({
+      station: renderStationObject(state, services.config.BASE_URL),
       services: running,
       schedule: schedule.slice(0, shownEntries)
     })
@@ -68,16 +68,16 @@ const administered = new Set([
 ])
 
 const editable = Object.fromEntries(
-  Object.entries(stations.fields).filter(([name]) => !administered.has(name))
+  Object.entries(stationsResource.fields).filter(([name]) => !administered.has(name))
 )
 
 const pick = (record: object) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => Object.hasOwn(editable, name)))
 
-const editableProfileSchema = named(
+const editableProfileSchema = namedSchema(
   'EditableProfile',
   'The settings of a station that its operators may change.',
-  exactly({ ...renderedFields(editable) })
+  exactObject({ ...renderedFieldSchemas(editable) })
 )
 
 const access = 'manage station profile'
@@ -90,8 +90,8 @@ const read = apiRoute('GET', `${path}/edit`, access, {
   response: editableProfileSchema,
   async handle(request, services) {
     // The station is the record itself, not what the record belongs to.
-    const record = await stationReads.read(services, request, null, getStation(request).id)
-    return json(pick(record ?? {}))
+    const record = await stationReads.read(services, request, null, getRequestStation(request).id)
+    return jsonReply(pick(record ?? {}))
   }
 })
 
@@ -101,9 +101,9 @@ const write = apiRoute('PUT', `${path}/edit`, access, {
   summary: 'Change settings of the station; fields that the body omits keep their values',
   bodyRecord: 'EditableProfile',
   body: bodySchema(editable, { isPartial: true }),
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   async handle(request, services) {
-    await updateStation(services, request, getStation(request).id, editableIn(request))
+    await updateStation(services, request, getRequestStation(request).id, editableIn(request))
     return actionReply('Changes saved successfully.')
   }
 })

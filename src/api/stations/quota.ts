@@ -1,10 +1,10 @@
 import type { Reply } from '../../http/route.ts'
 import { readFreeBytes } from '../../library/storage/local.ts'
-import { computeCapacity, formatSize, isFull, usedPercent } from '../../library/storage/size.ts'
+import { computeCapacity, formatSize, isStorageFull, usedPercent } from '../../library/storage/size.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { storageReferences } from '../admin/storage-locations.ts'
-import { type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
+import { storageLocationReferences } from '../admin/storage-locations.ts'
+import { type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { boolean, exactObject, namedSchema, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const path = '/api/station/:station_id/quota'
@@ -13,10 +13,10 @@ const access = 'view station management'
 const size = { ...string, examples: ['1.5 GB'] }
 const bytes = { ...string, examples: ['1610612736'] }
 
-const stationQuotaSchema = named(
+const stationQuotaSchema = namedSchema(
   'StationQuota',
   'The storage that a station uses and may use.',
-  exactly({
+  exactObject({
     used: size,
     used_bytes: bytes,
     used_percent: { type: 'integer' },
@@ -29,7 +29,7 @@ const stationQuotaSchema = named(
   })
 )
 
-type ContentType = (typeof storageReferences)[number][1]
+type ContentType = (typeof storageLocationReferences)[number][1]
 
 interface Usage {
   readonly used: string
@@ -41,9 +41,9 @@ interface Usage {
 
 /** Renders the use of a storage of the station in the path. */
 async function renderQuota(request: ApiRequest, services: ApiServices, type: ContentType): Promise<Reply> {
-  const { id } = getStation(request)
+  const { id } = getRequestStation(request)
   const { reads: sql, config } = services
-  const column = storageReferences.find(reference => reference[1] === type)?.[0]
+  const column = storageLocationReferences.find(reference => reference[1] === type)?.[0]
   if (column === undefined) throw new ApiError('not-found')
   // Without a storage location the files are in DATA_DIR, which nobody measures; the sizes of the songs are known.
   const [usage] = await sql<Usage[]>`
@@ -59,7 +59,7 @@ async function renderQuota(request: ApiRequest, services: ApiServices, type: Con
   const ownFree = usage.hasLocation ? null : await readFreeBytes(config.DATA_DIR)
   const free = usage.free === null ? ownFree : BigInt(usage.free)
   const available = computeCapacity(quota, used, free)
-  return json({
+  return jsonReply({
     used: formatSize(used),
     used_bytes: String(used),
     used_percent: usedPercent(used, available),
@@ -67,7 +67,7 @@ async function renderQuota(request: ApiRequest, services: ApiServices, type: Con
     available_bytes: available === null ? '' : String(available),
     quota: quota === 0n ? '' : formatSize(quota),
     quota_bytes: quota === 0n ? '' : String(quota),
-    is_full: isFull(used, available),
+    is_full: isStorageFull(used, available),
     num_files: { station_media: usage.songs, station_recordings: null, station_podcasts: 0 }[type]
   })
 }
@@ -83,10 +83,10 @@ const media = apiRoute('GET', path, access, {
 const ofType = apiRoute('GET', `${path}/:type`, access, {
   id: 'getStationQuotaOfType',
   tag,
-  summary: `The use of a storage: ${storageReferences.map(([, type]) => type).join(', ')}`,
+  summary: `The use of a storage: ${storageLocationReferences.map(([, type]) => type).join(', ')}`,
   response: stationQuotaSchema,
   handle(request, services) {
-    const found = storageReferences.find(([, type]) => type === request.params['type'])
+    const found = storageLocationReferences.find(([, type]) => type === request.params['type'])
     if (!found) throw new ApiError('not-found')
     return renderQuota(request, services, found[1])
   }

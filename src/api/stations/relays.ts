@@ -2,19 +2,26 @@ import * as v from 'valibot'
 
 import { changeStation } from '../../engine/change-station.ts'
 import { recordSourceCounts } from '../../engine/listeners/count-listeners.ts'
-import { custom, flag, problemText, text, type ValuesOf, webAddress } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
-import { mountName, renderStation } from '../../model/station/now-playing.ts'
+import {
+  validatedField,
+  flagField,
+  formatCheckMessage,
+  textField,
+  type ValuesOf,
+  webAddressField
+} from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
+import { mountDisplayName, renderStationObject } from '../../model/station/now-playing.ts'
 import { parseUrl } from '../../platform/outbound/networks.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { allows } from '../auth/access.ts'
-import { recordAudit, changed } from '../core/audit.ts'
+import { hasPermission } from '../auth/access.ts'
+import { recordAudit, changedWithoutValues } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText } from '../core/list.ts'
+import { containsTextFragment } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json, type HandledRoute } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
+import { actionReply, type ApiRequest, apiRoute, jsonReply, type HandledRoute } from '../core/route.ts'
+import { arrayOf, boolean, exactObject, int64, namedSchema, schemaRef, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 // A relay is a server of others that relays mounts: it reads here what to relay, and registers itself, as AzuraRelay
@@ -36,7 +43,7 @@ async function readRelayedStations(sql: Sql, { caller }: ApiRequest): Promise<re
     select id, frontend_url as "frontendUrl" from stations
     where deleted_at is null and is_enabled and frontend <> 'remote' order by id`
   const mayRelay = (stationId: number) =>
-    key && allows(key, { permission: 'manage station broadcasting', stationId, isRead: false })
+    key && hasPermission(key, { permission: 'manage station broadcasting', stationId, isRead: false })
   return rows.filter(({ id }) => mayRelay(id)).slice(0, maxStations)
 }
 
@@ -51,7 +58,7 @@ const read = apiRoute('GET', path, 'any key', {
   tag,
   summary: 'The stations that the key may relay, with their mounts; passwords are never shown',
   response: arrayOf(
-    exactly({
+    exactObject({
       id: int64,
       name: string,
       shortcode: string,
@@ -62,12 +69,12 @@ const read = apiRoute('GET', path, 'any key', {
       port: { ...int64, type: ['integer', 'null'] },
       relay_pw: { ...string, const: '' },
       admin_pw: { ...string, const: '' },
-      mounts: arrayOf(ref('NowPlayingMount'))
+      mounts: arrayOf(schemaRef('NowPlayingMount'))
     })
   ),
   async handle(request, { reads: sql, live, config }) {
     const stations = await readRelayedStations(sql, request)
-    return json(
+    return jsonReply(
       stations.flatMap(({ id, frontendUrl }) => {
         const state = live.findState(id)
         if (!state) return []
@@ -78,7 +85,7 @@ const read = apiRoute('GET', path, 'any key', {
           url,
           frontend: type,
           mounts
-        } = renderStation(state, config.BASE_URL)
+        } = renderStationObject(state, config.BASE_URL)
         const secrets = { relay_pw: '', admin_pw: '' }
         return [
           {
@@ -112,19 +119,25 @@ const results = v.pipe(
   v.unknown(),
   v.check(
     stations => countMounts(stations) <= maxMounts,
-    problemText('too_long', `must have at most ${maxMounts} mounts.`)
+    formatCheckMessage('too_long', `must have at most ${maxMounts} mounts.`)
   ),
   v.record(v.string(), v.record(v.string(), result))
 )
 
 const fields = {
-  base_url: webAddress({
+  base_url: webAddressField({
     max: 255,
     about: 'Where listeners find the relay; empty: http:// and the address of the request.'
   }),
-  name: text({ max: 100, isTrimmed: true, fallback: 'Relay', about: 'Shown to listeners.', example: 'Oslo' }),
-  is_visible_on_public_pages: flag({ fallback: true, about: 'Whether now playing lists its streams.' }),
-  nowplaying: custom(results, {
+  name: textField({
+    max: 100,
+    isTrimmed: true,
+    fallback: 'Relay',
+    about: 'Shown to listeners.',
+    example: 'Oslo'
+  }),
+  is_visible_on_public_pages: flagField({ fallback: true, about: 'Whether now playing lists its streams.' }),
+  nowplaying: validatedField(results, {
     fallback: {},
     schema: {
       type: 'object',
@@ -150,7 +163,7 @@ const register = apiRoute('POST', path, 'any key', {
   summary:
     'Register a relay: the stations that the key may control get its streams as remotes, with its listeners',
   body: bodySchema(fields),
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   async handle(request, services) {
     const values = parseBody(validator, request.body)
     const { sql } = services
@@ -213,7 +226,7 @@ async function updateRemotes(
       record: 'Relay',
       id: relay.id,
       name: relay.baseUrl,
-      changes: changed('remotes')
+      changes: changedWithoutValues('remotes')
     })
   })
 }
@@ -233,7 +246,7 @@ function mountsOf({ live }: ApiServices, relay: Relay, station: RelayedStation):
   return mounts
     .map(mount => ({
       mount: mount.path,
-      name: `${mountName(mount)} (${relay.name})`.slice(0, 100),
+      name: `${mountDisplayName(mount)} (${relay.name})`.slice(0, 100),
       url: relayedStreamUrl(relay.baseUrl, shortName, mount.path, portOf(station.frontendUrl)),
       is_visible: relay.isVisible,
       bitrate: mount.bitrate,
@@ -279,10 +292,10 @@ const list = listRoute('/api/admin/relays/list', 'administer stations', {
   id: 'listRelays',
   tag,
   summary: 'The relays that have registered themselves',
-  record: named(
+  record: namedSchema(
     'Relay',
     'A relay that has registered itself.',
-    exactly({
+    exactObject({
       id: int64,
       base_url: string,
       name: string,
@@ -292,7 +305,7 @@ const list = listRoute('/api/admin/relays/list', 'administer stations', {
     })
   ),
   open(query, _, { reads: sql }) {
-    const contains = containsText(sql, query.search)
+    const contains = containsTextFragment(sql, query.search)
     const where = sql`where name ${contains} or base_url ${contains}`
     return {
       select: sql`select id, base_url, name, is_visible_on_public_pages, created_at, updated_at from relays ${where} order by id`,

@@ -1,28 +1,28 @@
 import * as v from 'valibot'
 
 import {
-  choice,
-  custom,
-  flag,
-  integer,
-  problemText,
-  secret,
-  text,
-  webAddress
+  choiceField,
+  validatedField,
+  flagField,
+  integerField,
+  formatCheckMessage,
+  secretField,
+  textField,
+  webAddressField
 } from '../../model/fields/field.ts'
-import { resetPolls } from '../../radio/polls/poll-rows.ts'
+import { resetPollsOfStation } from '../../radio/polls/poll-rows.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceHooks, resource } from '../core/resource.ts'
-import { findTargetProblems } from '../core/url-checks.ts'
+import { type ResourceHooks, defineResource } from '../core/resource.ts'
+import { findTargetUrlProblems } from '../core/url-checks.ts'
 import { listenerCountField } from './hls-streams.ts'
 
 const url = v.pipe(
-  webAddress({ max: 255, about: '' }).input,
-  v.check(address => address !== '', problemText('blank', 'must not be empty.'))
+  webAddressField({ max: 255, about: '' }).input,
+  v.check(address => address !== '', formatCheckMessage('blank', 'must not be empty.'))
 )
 
 /** Streams of a station on servers of third parties. */
-export const remotes = resource({
+export const remotesResource = defineResource({
   name: 'Remote',
   title: 'remote',
   tag: 'Remotes',
@@ -30,24 +30,35 @@ export const remotes = resource({
   paths: { list: '/api/station/:station_id/remotes', one: '/api/station/:station_id/remote/:id' },
   access: { read: 'manage station remotes', write: 'manage station remotes' },
   fields: {
-    name: text({ min: 1, max: 100, isTrimmed: true, about: 'Shown to listeners.', example: 'Relay in Oslo' }),
-    url: custom(url, {
+    name: textField({
+      min: 1,
+      max: 100,
+      isTrimmed: true,
+      about: 'Shown to listeners.',
+      example: 'Relay in Oslo'
+    }),
+    url: validatedField(url, {
       schema: { type: 'string', maxLength: 255, pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
       about: 'The stream. Its path, and for Shoutcast its number (?sid=2), identify it on the server.',
       example: 'https://relay.example.com:8000/main.mp3'
     }),
-    type: choice(['icecast', 'shoutcast2', ''], {
+    type: choiceField(['icecast', 'shoutcast2', ''], {
       fallback: '',
       about:
         'The server, which is polled for listeners, titles and the audio format; empty: it is not polled.'
     }),
-    admin_password: secret({
+    admin_password: secretField({
       max: 255,
       about: 'The password of the user admin of the server, for unique listeners. Null removes it.'
     }),
-    is_visible: flag({ fallback: true, about: 'Whether now playing lists it.' }),
-    bitrate: integer({ min: 0, max: 10_000, fallback: 0, about: 'kbit/s; 0: as reported by its server.' }),
-    format: choice(['mp3', 'ogg', 'aac', 'opus', 'flac', ''], {
+    is_visible: flagField({ fallback: true, about: 'Whether now playing lists it.' }),
+    bitrate: integerField({
+      min: 0,
+      max: 10_000,
+      fallback: 0,
+      about: 'kbit/s; 0: as reported by its server.'
+    }),
+    format: choiceField(['mp3', 'ogg', 'aac', 'opus', 'flac', ''], {
       fallback: '',
       about: 'The audio format; empty: as reported by its server.'
     }),
@@ -64,18 +75,18 @@ export const remotes = resource({
 /** The fields that polls of its server depend on. */
 const polledBy = ['url', 'type', 'admin_password'] as const
 
-const hooks: ResourceHooks<typeof remotes.fields> = {
+const hooks: ResourceHooks<typeof remotesResource.fields> = {
   async validate({ services, station, id, values }) {
     const [before] = await services.reads<{ url: string; type: string }[]>`
       select url, type from remotes where id = ${id} and station_id = ${station?.id ?? null}`
     const { url: target = before?.url ?? '', type = before?.type ?? '' } = values
     const isPolled = before !== undefined && before.type !== '' && before.url === target
-    return type === '' || isPolled ? [] : findTargetProblems(services, [{ field: 'url', url: target }])
+    return type === '' || isPolled ? [] : findTargetUrlProblems(services, [{ field: 'url', url: target }])
   },
   async afterWrite({ tx, station, before, values }, id) {
     if (values !== null && station && polledBy.some(name => before?.[name] !== values[name]))
-      await resetPolls(tx, station.id, id)
+      await resetPollsOfStation(tx, station.id, id)
   }
 }
 
-export const remoteRoutes = resourceRoutes(remotes, hooks)
+export const remoteRoutes = resourceRoutes(remotesResource, hooks)

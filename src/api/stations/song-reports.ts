@@ -1,35 +1,35 @@
-import { openZone } from '../../model/autodj/zone.ts'
-import { choice } from '../../model/fields/field.ts'
-import { renderSong } from '../../model/station/now-playing.ts'
-import type { Song } from '../../model/station/state.ts'
-import { customFieldListFragment } from '../../stores/db/snapshots.ts'
+import { getTimeZone } from '../../model/autodj/time-zone.ts'
+import { choiceField } from '../../model/fields/field.ts'
+import { renderSongObject } from '../../model/station/now-playing.ts'
+import type { ShownSong } from '../../model/station/state.ts'
+import { customFieldDefinitionsFragment } from '../../stores/db/snapshots.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { csvLine, csvReply } from '../core/csv.ts'
+import { renderCsvLine, renderCsvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import {
-  containsText,
-  listParameters,
-  listSchema,
-  newestLimit,
+  containsTextFragment,
+  listQueryParameters,
+  listResponseSchema,
+  newestRowsLimitFragment,
   parseListQuery,
-  readList,
+  readListPage,
   renderListReply
 } from '../core/list.ts'
-import { toLocalTime } from '../core/moments.ts'
-import { queryFilters } from '../core/parse.ts'
-import { apiRoute, json, getStation, type StationRow } from '../core/route.ts'
-import { arrayOf, exactly, int64, named, ref, unixSeconds } from '../core/schemas.ts'
-import { type Period, periodParameters, readPeriod } from '../reports/report-period.ts'
+import { formatLocalIsoTime } from '../core/moments.ts'
+import { openQueryFilters } from '../core/parse.ts'
+import { apiRoute, jsonReply, getRequestStation, type PathStation } from '../core/route.ts'
+import { arrayOf, exactObject, int64, namedSchema, schemaRef, unixSeconds } from '../core/schemas.ts'
+import { type ReportPeriod, reportPeriodParameters, readReportPeriod } from '../reports/report-period.ts'
 import { playedSongFragment } from './history.ts'
 
 const path = '/api/station/:station_id/reports'
 const tag = 'History'
 
-const songReportSchema = named(
+const songReportSchema = namedSchema(
   'SongReport',
   'The plays of a song within a period.',
-  exactly({
-    song: ref('Song'),
+  exactObject({
+    song: schemaRef('Song'),
     plays: int64,
     last_played_at: unixSeconds,
     listeners_gained: { ...int64, description: 'The sum of all rises during its plays.' },
@@ -51,19 +51,19 @@ const sums = [
   'listeners_peak'
 ] as const
 
-const options = queryFilters({
-  format: choice(['json', 'csv'], { about: 'csv: all songs as a file. Default: json.' })
+const options = openQueryFilters({
+  format: choiceField(['json', 'csv'], { about: 'csv: all songs as a file. Default: json.' })
 })
 
 /**
  * Selects the plays of a period that listeners saw, newest first. The order begins with the station, and `between`
  * keeps Postgres from leaving the station out of it: otherwise, for a long period, it reads the plays of all stations.
  */
-const playsIn = (sql: Sql, { id }: StationRow, { startMs, endMs }: Period): Fragment => sql`
+const playsIn = (sql: Sql, { id }: PathStation, { startMs, endMs }: ReportPeriod): Fragment => sql`
   select * from song_history
   where station_id between ${id} and ${id} and started_at_ms >= ${startMs}::bigint and started_at_ms < ${endMs}::bigint
     and is_visible
-  order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
+  order by station_id desc, started_at_ms desc, id desc ${newestRowsLimitFragment(sql)}`
 
 /** The songs of plays with their sums. `play_id` is the newest play of a song. */
 const songsIn = (sql: Sql, plays: Fragment): Fragment => sql`
@@ -75,7 +75,7 @@ const songsIn = (sql: Sql, plays: Fragment): Fragment => sql`
 
 interface SongRow {
   readonly play_id: number
-  readonly song: Song
+  readonly song: ShownSong
   readonly customFields: { id: number; shortName: string }[]
 }
 
@@ -89,7 +89,7 @@ interface PerformanceRow extends SongRow {
 
 /** Adds the song and the custom fields to rows with a `play_id`. */
 const withSongs = (sql: Sql, rows: Fragment, order: Fragment): Fragment => sql`
-  select x.*, ${playedSongFragment(sql)} as song, ${customFieldListFragment(sql)} as "customFields"
+  select x.*, ${playedSongFragment(sql)} as song, ${customFieldDefinitionsFragment(sql)} as "customFields"
   from (${rows}) x join song_history h on h.id = x.play_id left join media m on m.id = h.media_id
   order by ${order}`
 
@@ -98,17 +98,17 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   tag,
   summary:
     'Songs by plays and by listeners gained and lost, most played first; at most the newest 100,000 plays count',
-  query: { ...listParameters(sums), ...periodParameters, ...options.schemas },
+  query: { ...listQueryParameters(sums), ...reportPeriodParameters, ...options.schemas },
   responseRecord: 'SongReport',
-  response: listSchema(songReportSchema),
+  response: listResponseSchema(songReportSchema),
   hasCsv: true,
   async handle(request, services) {
     const { reads: sql, heavyReads, config } = services
-    const station = getStation(request)
+    const station = getRequestStation(request)
     const query = parseListQuery(request, sums)
     const { format = 'json' } = options.parse(request.query)
-    const contains = containsText(sql, query.search)
-    const all = playsIn(sql, station, await readPeriod(sql, station, request.query))
+    const contains = containsTextFragment(sql, query.search)
+    const all = playsIn(sql, station, await readReportPeriod(sql, station, request.query))
     const plays =
       query.search === ''
         ? all
@@ -120,12 +120,12 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
         : sql`${sql(query.sort)} ${query.isDescending ? sql`desc` : sql``}, play_id desc`
     if (format === 'csv')
       return heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read =>
-        csvReply(
+        renderCsvReply(
           `${station.shortName}-songs`,
           await renderCsv(sql, read, { songs, order, stationId: station.id })
         )
       )
-    const rows = await readList<SongRow & SongSums>(request, services, query, {
+    const rows = await readListPage<SongRow & SongSums>(request, services, query, {
       select: sql`select * from (${songs}) x order by ${order}`,
       expand: page => withSongs(sql, page, order),
       matching: songs,
@@ -136,9 +136,9 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   }
 })
 
-function renderRow(row: SongRow, station: StationRow, baseUrl: string) {
+function renderRow(row: SongRow, station: PathStation, baseUrl: string) {
   const { song, customFields, play_id: _playId, ...rest } = row
-  return { song: renderSong(song, { ...station, customFields }, 'rest', baseUrl), ...rest }
+  return { song: renderSongObject(song, { ...station, customFields }, 'rest', baseUrl), ...rest }
 }
 
 const maxCsvRows = 100_000
@@ -156,13 +156,16 @@ async function renderCsv(sql: Sql, read: HeavyRead, { songs, order, stationId }:
   const [settings] = await read.rows<{ timezone: string }>(
     sql`select timezone from stations where id = ${stationId}`
   )
-  const zone = openZone(settings?.timezone ?? 'UTC')
-  const parts = [Buffer.from(csvLine(['artist', 'title', ...sums]))]
+  const zone = getTimeZone(settings?.timezone ?? 'UTC')
+  const parts = [Buffer.from(renderCsvLine(['artist', 'title', ...sums]))]
   type Row = Readonly<Record<string, string | number>>
   for await (const rows of read.batches<Row>(statement)) {
     const lines = rows.map(row => {
-      const cells: Row = { ...row, last_played_at: toLocalTime(zone, Number(row['last_played_at']) * 1_000) }
-      return csvLine(['artist', 'title', ...sums].map(name => cells[name] ?? ''))
+      const cells: Row = {
+        ...row,
+        last_played_at: formatLocalIsoTime(zone, Number(row['last_played_at']) * 1_000)
+      }
+      return renderCsvLine(['artist', 'title', ...sums].map(name => cells[name] ?? ''))
     })
     parts.push(Buffer.from(lines.join('')))
   }
@@ -172,17 +175,22 @@ async function renderCsv(sql: Sql, read: HeavyRead, { songs, order, stationId }:
 const bestSongs = 5
 const mostPlayedSongs = 25
 
-const performance = exactly({ song: ref('Song'), stat_start: int64, stat_end: int64, stat_delta: int64 })
+const performance = exactObject({
+  song: schemaRef('Song'),
+  stat_start: int64,
+  stat_end: int64,
+  stat_delta: int64
+})
 
-const bestAndWorstSchema = named(
+const bestAndWorstSchema = namedSchema(
   'BestAndWorst',
   'The songs that gained and lost the most listeners, and those that were played most.',
-  exactly({
-    bestAndWorst: exactly({
+  exactObject({
+    bestAndWorst: exactObject({
       best: { ...arrayOf(performance), description: 'Plays with the largest gain of listeners.' },
       worst: { ...arrayOf(performance), description: 'Plays with the largest loss of listeners.' }
     }),
-    mostPlayed: arrayOf(exactly({ song: ref('Song'), num_plays: int64 }))
+    mostPlayed: arrayOf(exactObject({ song: schemaRef('Song'), num_plays: int64 }))
   })
 )
 
@@ -190,13 +198,13 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
   id: 'reportBestAndWorst',
   tag,
   summary: 'The plays that gained and lost the most listeners, and the songs played most',
-  query: periodParameters,
+  query: reportPeriodParameters,
   responseRecord: 'BestAndWorst',
   response: bestAndWorstSchema,
   async handle(request, services) {
     const { reads: sql, config } = services
-    const station = getStation(request)
-    const plays = playsIn(sql, station, await readPeriod(sql, station, request.query))
+    const station = getRequestStation(request)
+    const plays = playsIn(sql, station, await readReportPeriod(sql, station, request.query))
     return services.heavyReads.run(request, { isLight: false, rows: mostPlayedSongs }, async read => {
       const render = (rows: readonly SongRow[]) => rows.map(row => renderRow(row, station, config.BASE_URL))
       const delta = sql`listeners_end - listeners_start`
@@ -218,7 +226,10 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
           sql`num_plays desc, play_id desc`
         )
       )
-      return json({ bestAndWorst: { best: render(best), worst: render(worst) }, mostPlayed: render(most) })
+      return jsonReply({
+        bestAndWorst: { best: render(best), worst: render(worst) },
+        mostPlayed: render(most)
+      })
     })
   }
 })

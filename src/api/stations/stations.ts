@@ -4,17 +4,17 @@ import { scheduleEndByClock, endPlayOfDisabledStation } from '../../engine/playo
 import { refillQueue } from '../../engine/queue/queue.ts'
 import { markStationDeleted } from '../../engine/station-removal.ts'
 import {
-  choice,
-  custom,
-  decimal,
+  choiceField,
+  validatedField,
+  decimalField,
   type Field,
-  flag,
-  integer,
-  maskedAddress,
-  problemText,
-  secret,
-  text,
-  webAddress
+  flagField,
+  integerField,
+  maskedAddressField,
+  formatCheckMessage,
+  secretField,
+  textField,
+  webAddressField
 } from '../../model/fields/field.ts'
 import {
   makeShortName,
@@ -23,19 +23,19 @@ import {
   shortNameCharacters
 } from '../../model/station/short-name.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
-import { addMissingPollRows, resetPolls } from '../../radio/polls/poll-rows.ts'
+import { addMissingPollRows, resetPollsOfStation } from '../../radio/polls/poll-rows.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { defaultMountPath } from '../../stores/db/stations.ts'
-import { storageReferences } from '../admin/storage-locations.ts'
-import { openReads } from '../core/resource-reads.ts'
+import { storageLocationReferences } from '../admin/storage-locations.ts'
+import { openResourceReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { openWrites } from '../core/resource-writes.ts'
+import { openResourceWrites } from '../core/resource-writes.ts'
 import {
-  type Deletion,
-  resource,
+  type ResourceDeletion,
+  defineResource,
   type ResourceHooks,
   type StoredRecord,
-  type Write
+  type ResourceWrite
 } from '../core/resource.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -53,28 +53,29 @@ export function parseTimezone(name: string): string | null {
 }
 
 const timezone = v.pipe(
-  v.string(problemText('invalid_type', 'must be text.')),
+  v.string(formatCheckMessage('invalid_type', 'must be text.')),
   v.trim(),
   v.check(
     name => parseTimezone(name) !== null,
-    problemText('invalid_format', 'must be a time zone like Europe/Berlin.')
+    formatCheckMessage('invalid_format', 'must be a time zone like Europe/Berlin.')
   ),
   v.transform(name => parseTimezone(name) ?? name)
 )
 
-const minutes = (fallback: number, about: string, max = 1_440) => integer({ min: 0, max, fallback, about })
+const minutes = (fallback: number, about: string, max = 1_440) =>
+  integerField({ min: 0, max, fallback, about })
 
 /** The id of a storage location. None is stored as null and rendered as 0. */
 function storageLocation(about: string): Field<number | null> {
-  const { input, schema } = integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about })
+  const { input, schema } = integerField({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about })
   const nullable = v.pipe(
     input,
     v.transform(id => (id === 0 ? null : id))
   )
-  return { ...custom<number | null>(nullable, { fallback: null, schema, about }), schema }
+  return { ...validatedField<number | null>(nullable, { fallback: null, schema, about }), schema }
 }
 
-export const stations = resource({
+export const stationsResource = defineResource({
   name: 'Station',
   title: 'station',
   tag: 'Stations',
@@ -83,8 +84,14 @@ export const stations = resource({
   paths: { list: '/api/admin/stations', one: '/api/admin/station/:id' },
   access: { read: 'administer stations', write: 'administer stations' },
   fields: {
-    name: text({ min: 1, max: 100, isTrimmed: true, about: 'Shown to listeners.', example: 'Harbour FM' }),
-    short_name: text({
+    name: textField({
+      min: 1,
+      max: 100,
+      isTrimmed: true,
+      about: 'Shown to listeners.',
+      example: 'Harbour FM'
+    }),
+    short_name: textField({
       max: maxShortNameLength,
       fallback: '',
       isTrimmed: true,
@@ -93,48 +100,56 @@ export const stations = resource({
       about: 'Unique name in paths and channels; derived from the name if empty.',
       example: 'harbour_fm'
     }),
-    description: text({ max: 2_000, fallback: '', isLong: true, about: 'A short text for listeners.' }),
-    url: webAddress({ max: 255, about: 'Its website.' }),
-    timezone: custom(timezone, {
+    description: textField({ max: 2_000, fallback: '', isLong: true, about: 'A short text for listeners.' }),
+    url: webAddressField({ max: 255, about: 'Its website.' }),
+    timezone: validatedField(timezone, {
       fallback: 'UTC',
       schema: { type: 'string' },
       about: 'The time zone of its schedules, by its IANA name.',
       example: 'Europe/Berlin'
     }),
-    frontend: choice(['icecast', 'shoutcast2', 'rsas', 'remote'], {
+    frontend: choiceField(['icecast', 'shoutcast2', 'rsas', 'remote'], {
       fallback: 'icecast',
       about: 'The streaming server that listeners connect to.'
     }),
-    backend: choice(['clock', 'liquidsoap', 'none'], {
+    backend: choiceField(['clock', 'liquidsoap', 'none'], {
       fallback: 'clock',
       about: 'What controls playback: the clock of Cuewire, Liquidsoap, or (none) another broadcaster.'
     }),
-    frontend_url: maskedAddress(
-      webAddress({
+    frontend_url: maskedAddressField(
+      webAddressField({
         max: 255,
         about: 'The URL of its streaming server for polls; empty: it is not polled.',
         example: 'http://127.0.0.1:8000'
       })
     ),
-    frontend_admin_password: secret({
+    frontend_admin_password: secretField({
       max: 255,
       about: 'The password of the user admin there, for unique listeners. Null removes it.'
     }),
-    enable_streamers: flag({ fallback: false, about: 'Whether streamers may go live.' }),
-    source_password: secret({ max: 255, about: 'The password of the user source; null disables that user.' }),
-    is_public: flag({ fallback: true, about: 'Whether it is visible without a key.' }),
-    is_enabled: flag({ fallback: true, about: 'Whether it plays.' }),
-    hls_enabled: flag({ fallback: false, about: 'Whether it is available as HLS.' }),
-    hls_is_default: flag({ fallback: false, about: 'Whether players should prefer HLS.' }),
-    queue_length: integer({ min: 2, max: 25, fallback: 3, about: 'Number of queued songs.' }),
-    history_length: integer({ min: 0, max: 50, fallback: 5, about: 'Number of past songs in now playing.' }),
-    offline_text: text({
+    enable_streamers: flagField({ fallback: false, about: 'Whether streamers may go live.' }),
+    source_password: secretField({
+      max: 255,
+      about: 'The password of the user source; null disables that user.'
+    }),
+    is_public: flagField({ fallback: true, about: 'Whether it is visible without a key.' }),
+    is_enabled: flagField({ fallback: true, about: 'Whether it plays.' }),
+    hls_enabled: flagField({ fallback: false, about: 'Whether it is available as HLS.' }),
+    hls_is_default: flagField({ fallback: false, about: 'Whether players should prefer HLS.' }),
+    queue_length: integerField({ min: 2, max: 25, fallback: 3, about: 'Number of queued songs.' }),
+    history_length: integerField({
+      min: 0,
+      max: 50,
+      fallback: 5,
+      about: 'Number of past songs in now playing.'
+    }),
+    offline_text: textField({
       max: 255,
       fallback: 'Station Offline',
       isTrimmed: true,
       about: 'The title while nothing plays.'
     }),
-    live_text: text({
+    live_text: textField({
       max: 255,
       fallback: 'Live Broadcast',
       isTrimmed: true,
@@ -145,33 +160,41 @@ export const stations = resource({
       'Minutes in which playlists that avoid duplicates do not repeat an artist or a title; 0: the same song is not played twice in a row.',
       10_080
     ),
-    crossfade_type: choice(['normal', 'smart', 'none'], {
+    crossfade_type: choiceField(['normal', 'smart', 'none'], {
       fallback: 'normal',
       about: 'How songs overlap, if the playout supports it.'
     }),
-    crossfade: decimal({ min: 0, max: 30, fallback: 2, about: 'Seconds of overlap; 0: none.' }),
-    enable_auto_cue: flag({ fallback: false, about: 'Whether the playout computes where songs overlap.' }),
-    enable_requests: flag({ fallback: true, about: 'Whether listeners may request songs.' }),
+    crossfade: decimalField({ min: 0, max: 30, fallback: 2, about: 'Seconds of overlap; 0: none.' }),
+    enable_auto_cue: flagField({
+      fallback: false,
+      about: 'Whether the playout computes where songs overlap.'
+    }),
+    enable_requests: flagField({ fallback: true, about: 'Whether listeners may request songs.' }),
     request_delay: minutes(5, 'Minimum delay of a request in minutes; the maximum is twice that.'),
     request_threshold: minutes(
       15,
       'Minutes between a request and the same title or artist; 0: they are not adjacent.'
     ),
     request_cooldown: minutes(5, 'Minutes between two requests of a listener.'),
-    max_consecutive_requests: integer({
+    max_consecutive_requests: integerField({
       min: 0,
       max: 20,
       fallback: 2,
       about: 'Maximum number of requests played in a row; 0: unlimited.'
     }),
-    max_overrun: integer({
+    max_overrun: integerField({
       min: 0,
       max: 86_400,
       fallback: 600,
       about: 'Seconds that a song may play after the end of its scheduled period.'
     }),
-    max_bitrate: integer({ min: 0, max: 10_000, fallback: 0, about: 'kbit/s of a stream; 0: no limit.' }),
-    max_hls_streams: integer({
+    max_bitrate: integerField({
+      min: 0,
+      max: 10_000,
+      fallback: 0,
+      about: 'kbit/s of a stream; 0: no limit.'
+    }),
+    max_hls_streams: integerField({
       min: 0,
       max: 1_000,
       fallback: 0,
@@ -189,7 +212,7 @@ export const stations = resource({
   publishes: 'marked parts'
 })
 
-type StationFields = typeof stations.fields
+type StationFields = typeof stationsResource.fields
 
 /** The settings that the queue planner depends on. */
 const queueSettings = [
@@ -236,22 +259,26 @@ const hooks: ResourceHooks<StationFields> = {
     }
     if (before.is_enabled && !values.is_enabled) await endPlayOfDisabledStation(change)
     if (!isClocked(before) && isClocked(values)) await scheduleEndByClock(change)
-    if (polledBy.some(name => before[name] !== values[name])) await resetPolls(tx, id)
+    if (polledBy.some(name => before[name] !== values[name])) await resetPollsOfStation(tx, id)
     if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(change)
   },
   render: rows =>
-    rows.map(row => Object.fromEntries(storageReferences.map(([field]) => [field, row[field] ?? 0])))
+    rows.map(row => Object.fromEntries(storageLocationReferences.map(([field]) => [field, row[field] ?? 0])))
 }
 
-async function markDeleted({ tx, before }: Deletion<StationFields>): Promise<void> {
+async function markDeleted({ tx, before }: ResourceDeletion<StationFields>): Promise<void> {
   await markStationDeleted(tx, before.id)
   const id = String(before.id)
   await tx`update api_keys set station_permissions = station_permissions - ${id}::text
     where station_permissions ? ${id}::text`
 }
 
-async function findStorageProblems({ tx, values, sent }: Write<StationFields>): Promise<FieldError[]> {
-  const changed = storageReferences.filter(([field]) => sent.has(field) && values[field] !== null)
+async function findStorageProblems({
+  tx,
+  values,
+  sent
+}: ResourceWrite<StationFields>): Promise<FieldError[]> {
+  const changed = storageLocationReferences.filter(([field]) => sent.has(field) && values[field] !== null)
   if (changed.length === 0) return []
   // Locked, so that none of them is deleted before this write is committed.
   const found = await tx<{ id: number; type: string }[]>`
@@ -279,8 +306,8 @@ export async function findFreeShortName(tx: Tx, name: string, ownId: number): Pr
 }
 
 /** The reads of stations. */
-export const stationReads = openReads(stations, hooks)
-const writes = openWrites(stations, hooks, stationReads)
+export const stationReads = openResourceReads(stationsResource, hooks)
+const writes = openResourceWrites(stationsResource, hooks, stationReads)
 
 /** Changes fields of a station as an update by the admin API does, with the audit entry of this request. */
 export async function updateStation(
@@ -292,4 +319,4 @@ export async function updateStation(
   await writes.update({ ...request, body }, services, id)
 }
 
-export const stationRoutes = resourceRoutes(stations, hooks)
+export const stationRoutes = resourceRoutes(stationsResource, hooks)

@@ -1,12 +1,12 @@
 import { listRoute } from '../core/list-route.ts'
-import { containsText, newestLimit } from '../core/list.ts'
-import { getStation } from '../core/route.ts'
-import { exactly, int64, named, nullableInt64 } from '../core/schemas.ts'
+import { containsTextFragment, newestRowsLimitFragment } from '../core/list.ts'
+import { getRequestStation } from '../core/route.ts'
+import { exactObject, int64, namedSchema, nullableInt64 } from '../core/schemas.ts'
 
-const broadcastSchema = named(
+const broadcastSchema = namedSchema(
   'Broadcast',
   'A live broadcast.',
-  exactly({
+  exactObject({
     id: int64,
     streamer: {
       ...nullableInt64,
@@ -19,7 +19,7 @@ const broadcastSchema = named(
   })
 )
 
-export const broadcastRoute = listRoute(
+export const broadcastListRoute = listRoute(
   '/api/station/:station_id/streamers/broadcasts',
   'view station reports',
   {
@@ -29,13 +29,13 @@ export const broadcastRoute = listRoute(
     responseRecord: 'Broadcast',
     record: broadcastSchema,
     open(query, request, { reads: sql }) {
-      const contains = containsText(sql, query.search)
-      const { id: stationId } = getStation(request)
+      const contains = containsTextFragment(sql, query.search)
+      const { id: stationId } = getRequestStation(request)
       // In the order of an index that starts with the station: see "walks an index of all stations" in
       // docs/gotchas.md.
       const newest = sql`
       select * from broadcasts where station_id between ${stationId} and ${stationId}
-      order by station_id, id desc ${newestLimit(sql)}`
+      order by station_id, id desc ${newestRowsLimitFragment(sql)}`
       const broadcasts = sql`
       select * from (${newest}) b
       ${query.search === '' ? sql`` : sql`where username ${contains} or streamer_name ${contains}`}`

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { runAction } from '../core/actions.ts'
-import { changed } from '../core/audit.ts'
-import { parseId } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, getStation } from '../core/route.ts'
+import { changedWithoutValues } from '../core/audit.ts'
+import { parsePathId } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, getRequestStation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { servePicture, type Picture, pictureOperation } from '../library/art.ts'
+import { serveStationPicture, type StoredPicture, pictureResponseDescription } from '../library/art.ts'
 import type { ReceivedPicture } from '../library/picture-body.ts'
 import { pictureRoutes } from '../library/picture-routes.ts'
 
@@ -19,13 +19,13 @@ const pictureRoute = (routePath: string, doc: { readonly id: string; readonly su
     ...doc,
     tag,
     redirectsTo: 'To the built-in picture if there is none.',
-    ...pictureOperation,
+    ...pictureResponseDescription,
     handle: (request, services) =>
-      servePicture(request, services, async (sql, stationId) => {
+      serveStationPicture(request, services, async (sql, stationId) => {
         const { id = '', art = 'art' } = request.params
         const [match, version = ''] = /^art(?:-(\w+))?$/.exec(art) ?? []
         if (match === undefined || !/^[1-9]\d{0,14}$/.test(id)) return null
-        const [found] = await sql<Picture[]>`
+        const [found] = await sql<StoredPicture[]>`
         select artwork as bytes, left(artwork_hash, 8) = ${version} as "isVersioned"
         from streamers where id = ${Number(id)} and station_id = ${stationId} and artwork is not null`
         return found ?? null
@@ -49,8 +49,8 @@ async function storePicture(
   picture: ReceivedPicture | null,
   reply: Reply
 ): Promise<Reply> {
-  const id = parseId(request.params['id'])
-  const { id: stationId } = getStation(request)
+  const id = parsePathId(request.params['id'])
+  const { id: stationId } = getRequestStation(request)
   const hash = picture && createHash('sha256').update(picture.bytes).digest('hex')
   return runAction(request, services, async tx => {
     const [streamer] = await tx<{ name: string }[]>`
@@ -59,7 +59,7 @@ async function storePicture(
       where id = ${id} and station_id = ${stationId} returning streamer_username as name`
     if (!streamer) throw new ApiError('not-found')
     return {
-      audit: [{ record: 'Streamer', id, name: streamer.name, changes: changed('artwork') }],
+      audit: [{ record: 'Streamer', id, name: streamer.name, changes: changedWithoutValues('artwork') }],
       reply
     }
   })

@@ -1,28 +1,28 @@
 import { basename } from 'node:path'
 
 import type { Reply } from '../../http/route.ts'
-import { openRecordingStore, toCallerError } from '../../library/uploads/media-store.ts'
-import { openZone } from '../../model/autodj/zone.ts'
-import { integer, listOf, choice } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { openRecordingStore, toFileApiError } from '../../library/uploads/media-store.ts'
+import { getTimeZone } from '../../model/autodj/time-zone.ts'
+import { integerField, listField, choiceField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import { actionRoute, type ActionResult } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
-import { newestLimit } from '../core/list.ts'
-import { toLocalTime } from '../core/moments.ts'
-import { parseBody, parseId } from '../core/parse.ts'
+import { newestRowsLimitFragment } from '../core/list.ts'
+import { formatLocalIsoTime } from '../core/moments.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
 import {
   actionReply,
   type ApiRequest,
   apiRoute,
   type ApiRoute,
-  json,
-  type StationRow,
-  getStation
+  jsonReply,
+  type PathStation,
+  getRequestStation
 } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactObject, int64, namedSchema, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { sendStoredFile } from '../library/file-content.ts'
 
@@ -31,26 +31,26 @@ const access = 'manage station streamers'
 const tag = 'Streamers'
 const localTime = { ...string, format: 'date-time' }
 
-const streamerBroadcastSchema = named(
+const streamerBroadcastSchema = namedSchema(
   'StreamerBroadcast',
   'A live broadcast of a streamer, with its recording.',
-  exactly({
+  exactObject({
     id: int64,
     timestampStart: { ...localTime, description: 'Local time of the station.' },
     timestampEnd: { ...localTime, type: ['string', 'null'], description: 'Null: it has not ended.' },
     streamer: {
       oneOf: [
-        exactly({ id: int64, streamer_username: string, display_name: string }),
+        exactObject({ id: int64, streamer_username: string, display_name: string }),
         { type: 'null', description: 'The user source, or a deleted streamer.' }
       ]
     },
     recording: {
       oneOf: [
-        exactly({ path: string, size: { ...int64, description: 'Bytes.' }, downloadUrl: string }),
+        exactObject({ path: string, size: { ...int64, description: 'Bytes.' }, downloadUrl: string }),
         { type: 'null', description: 'There is no recording, or its storage cannot be used.' }
       ]
     },
-    links: exactly({ delete: string })
+    links: exactObject({ delete: string })
   })
 )
 
@@ -82,15 +82,15 @@ const list = listRoute(`${path}/broadcasts`, access, {
   record: streamerBroadcastSchema,
   async open(_query, request, services) {
     const { reads: sql } = services
-    const station = getStation(request)
-    const streamerId = parseId(request.params['id'])
+    const station = getRequestStation(request)
+    const streamerId = parsePathId(request.params['id'])
     const [streamer] =
       await sql`select from streamers where id = ${streamerId} and station_id = ${station.id}`
     if (!streamer) throw new ApiError('not-found')
     // In the order of an index that starts with the station: see "walks an index of all stations" in docs/gotchas.md.
     const newest = sql`
       select * from broadcasts where station_id between ${station.id} and ${station.id}
-      order by station_id, id desc ${newestLimit(sql)}`
+      order by station_id, id desc ${newestRowsLimitFragment(sql)}`
     const broadcasts = sql`select * from (${newest}) b where streamer_id = ${streamerId}`
     return {
       select: broadcasts,
@@ -103,7 +103,7 @@ const list = listRoute(`${path}/broadcasts`, access, {
 
 async function renderBroadcasts(
   rows: readonly BroadcastRow[],
-  station: StationRow,
+  station: PathStation,
   streamerId: number,
   services: ApiServices
 ) {
@@ -111,13 +111,13 @@ async function renderBroadcasts(
   const sizes = await readRecordingSizes(paths, station.id, services)
   return rows.map(row => {
     const { id, startedAtMs, endedAtMs, recordingPath } = row
-    const zone = openZone(row.timezone)
+    const zone = getTimeZone(row.timezone)
     const self = `${services.config.BASE_URL}/api/station/${station.id}/streamer/${streamerId}/broadcast/${id}`
     const size = sizes.get(recordingPath)
     return {
       id,
-      timestampStart: toLocalTime(zone, startedAtMs),
-      timestampEnd: endedAtMs === null ? null : toLocalTime(zone, endedAtMs),
+      timestampStart: formatLocalIsoTime(zone, startedAtMs),
+      timestampEnd: endedAtMs === null ? null : formatLocalIsoTime(zone, endedAtMs),
       streamer:
         row.streamerId === null
           ? null
@@ -159,8 +159,8 @@ export async function readRecordingSizes(
 async function getBroadcast({ reads: sql }: ApiServices, request: ApiRequest) {
   const [found] = await sql<{ id: number; recordingPath: string }[]>`
     select id, recording_path as "recordingPath" from broadcasts
-    where id = ${parseId(request.params['broadcast_id'])} and station_id = ${getStation(request).id}
-      and streamer_id = ${parseId(request.params['id'])}`
+    where id = ${parsePathId(request.params['broadcast_id'])} and station_id = ${getRequestStation(request).id}
+      and streamer_id = ${parsePathId(request.params['id'])}`
   if (!found) throw new ApiError('not-found')
   return found
 }
@@ -176,7 +176,7 @@ const download = apiRoute('GET', `${path}/broadcast/:broadcast_id/download`, acc
   async handle(request, services) {
     const { recordingPath } = await getBroadcast(services, request)
     if (recordingPath === '') throw new ApiError('not-found', 'The broadcast was not recorded.')
-    const open = () => openRecordingStore(services, getStation(request).id)
+    const open = () => openRecordingStore(services, getRequestStation(request).id)
     return sendStoredFile(request, open, recordingPath, basename(recordingPath))
   }
 })
@@ -193,8 +193,8 @@ function deleteBroadcasts(
   ids: readonly number[],
   render: (deleted: readonly DeletedBroadcast[]) => Reply
 ) {
-  const { id: stationId } = getStation(request)
-  const streamerId = parseId(request.params['id'])
+  const { id: stationId } = getRequestStation(request)
+  const streamerId = parsePathId(request.params['id'])
   return async (tx: Tx): Promise<ActionResult> => {
     const found = await tx<{ id: number; title: string; recordingPath: string; isOpen: boolean }[]>`
       select id, streamer_name as title, recording_path as "recordingPath", ended_at_ms is null as "isOpen"
@@ -225,7 +225,7 @@ async function removeRecordings(
     const { files } = await openRecordingStore(services, stationId)
     await Promise.all(paths.map(each => files.remove(each)))
   } catch (error) {
-    throw toCallerError(error)
+    throw toFileApiError(error)
   }
 }
 
@@ -240,10 +240,10 @@ const remove = actionRoute('DELETE', `${path}/broadcast/:broadcast_id`, access, 
   }
 })
 
-const broadcastId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+const broadcastId = integerField({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
 const batchFields = {
-  do: choice(['delete'], { about: 'What to do with them.' }),
-  rows: listOf<number>(broadcastId.input, {
+  do: choiceField(['delete'], { about: 'What to do with them.' }),
+  rows: listField<number>(broadcastId.input, {
     max: 1_000,
     items: broadcastId.schema,
     about: 'The ids of broadcasts of the streamer.'
@@ -251,13 +251,13 @@ const batchFields = {
 }
 const batchValidator = bodyValidator(batchFields)
 
-const batchResultSchema = named(
+const batchResultSchema = namedSchema(
   'BatchResult',
   'What a batch changed.',
-  exactly({
+  exactObject({
     success: boolean,
     errors: arrayOf(string),
-    records: arrayOf(exactly({ id: int64, title: string }))
+    records: arrayOf(exactObject({ id: int64, title: string }))
   })
 )
 
@@ -274,7 +274,7 @@ const batch = (method: 'PUT' | 'POST'): ApiRoute =>
       return deleteBroadcasts(request, services, rows, records => {
         const found = new Set(records.map(({ id }) => id))
         const errors = rows.filter(id => !found.has(id)).map(id => `Broadcast ${id} does not exist.`)
-        return json({ success: errors.length === 0, errors, records })
+        return jsonReply({ success: errors.length === 0, errors, records })
       })
     }
   })

@@ -1,30 +1,30 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-import { type ScheduleItem, windowAt } from '../../model/autodj/schedule.ts'
-import { openZone } from '../../model/autodj/zone.ts'
+import { type ScheduleItem, findWindowAt } from '../../model/autodj/schedule.ts'
+import { getTimeZone } from '../../model/autodj/time-zone.ts'
 import { sealingPurpose } from '../../model/fields/field.ts'
-import { limitKeyOf } from '../../platform/outbound/networks.ts'
+import { addressLimitKeyOf } from '../../platform/outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
-import { nameKey } from '../../platform/text/name-key.ts'
+import { unicodeNameKey } from '../../platform/text/unicode-names.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { shownDjName, sourceUsername } from '../../stores/db/stations.ts'
+import { shownDjNameFragment, sourceUsername } from '../../stores/db/stations.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import { openPasswordQueue } from '../auth/password-queue.ts'
-import { pretendToVerify, verifyPassword } from '../auth/passwords.ts'
-import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
+import { openPasswordThrottle } from '../auth/password-throttle.ts'
+import { verifyDummyPassword, verifyPassword } from '../auth/passwords.ts'
+import { type SharedBucketDeps, openSharedTokenBuckets } from '../core/shared-buckets.ts'
 
-export interface Credentials {
+export interface StreamerCredentials {
   readonly user: string
   readonly password: string
 }
 
 /** The credentials that a streaming client sent, and its IP address (empty: unknown). */
-interface StreamerLogin extends Credentials {
+interface StreamerLogin extends StreamerCredentials {
   readonly address: string
 }
 
 /** Wrong passwords by station and address: a burst of ten, then one every six seconds. */
-const failedLogins = openSharedBuckets('streamer', 1 / 6, 10)
+const failedLogins = openSharedTokenBuckets('streamer', 1 / 6, 10)
 const maxAddressLength = 64
 const maxNameLength = 64
 /**
@@ -32,7 +32,7 @@ const maxNameLength = 64
  * seconds. Others wait in a queue, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep
  * all streamers off the air.
  */
-const unknownQueue = openPasswordQueue('streamer of unknown address', 1 / 2, 20, 5_000)
+const unknownQueue = openPasswordThrottle('streamer of unknown address', 1 / 2, 20, 5_000)
 
 interface StationRow {
   readonly acceptsStreamers: boolean
@@ -51,7 +51,7 @@ interface StreamerRow {
   readonly scheduleItems: readonly ScheduleItem[]
 }
 
-interface LoginDeps extends BucketDeps {
+interface LoginDeps extends SharedBucketDeps {
   readonly sql: Sql
   readonly secrets: Secrets
 }
@@ -62,18 +62,23 @@ interface LoginDeps extends BucketDeps {
  * for a while. Throws `ApiError`: 404 if the station does not exist, 400 if it does not accept streamers, 429 if
  * too many passwords are being verified.
  */
-export async function checkLogin(deps: LoginDeps, stationId: number, login: StreamerLogin, nowMs: number) {
+export async function verifyStreamerLogin(
+  deps: LoginDeps,
+  stationId: number,
+  login: StreamerLogin,
+  nowMs: number
+) {
   const [station] = await deps.sql<StationRow[]>`
     select enable_streamers as "acceptsStreamers", source_password as "sourcePassword", live_text as "liveText",
       timezone from stations where id = ${stationId}`
   if (!station) throw new ApiError('not-found')
   if (!station.acceptsStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
-  const client = `${stationId} ${limitKeyOf(login.address).slice(0, maxAddressLength)}`
+  const client = `${stationId} ${addressLimitKeyOf(login.address).slice(0, maxAddressLength)}`
   const isUnknown = login.address === ''
   const isLocked = async () => !isUnknown && (await failedLogins.peek(deps, client)) > 0
   if (await isLocked()) return null
   if (isUnknown && !(await waitInUnknownQueue(deps, stationId, login.user))) return null
-  const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
+  const streamer = await findByPassword(deps, stationId, station, parseStreamerCredentials(login))
   if (streamer === null) {
     if (!isUnknown) await failedLogins.take(deps, client)
     return null
@@ -90,10 +95,10 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
  * Returns false if the login has to be repeated later. Each user has a queue, so that guesses for one do not delay the
  * others.
  */
-async function waitInUnknownQueue(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
+async function waitInUnknownQueue(deps: SharedBucketDeps, stationId: number, user: string): Promise<boolean> {
   try {
     // Accounts are found by the same key.
-    const name = nameKey(normalizeUser(user)).slice(0, maxNameLength)
+    const name = unicodeNameKey(normalizeUser(user)).slice(0, maxNameLength)
     await unknownQueue.take(deps, String(stationId), [name])
     return true
   } catch (error) {
@@ -109,7 +114,9 @@ export function mayGoLive(
   nowMs: number
 ): boolean {
   if (!account.isActive) return false
-  return !account.enforceSchedule || windowAt(openZone(timezone), account.scheduleItems, nowMs) !== null
+  return (
+    !account.enforceSchedule || findWindowAt(getTimeZone(timezone), account.scheduleItems, nowMs) !== null
+  )
 }
 
 /** Returns the account of the first credentials with the right password, or the user `source`, or null. */
@@ -117,7 +124,7 @@ async function findByPassword(
   { sql, secrets }: LoginDeps,
   stationId: number,
   { sourcePassword }: StationRow,
-  candidates: readonly Credentials[]
+  candidates: readonly StreamerCredentials[]
 ): Promise<StreamerRow | typeof sourceUsername | null> {
   for (const { user, password } of candidates) {
     if (user === sourceUsername) {
@@ -129,7 +136,7 @@ async function findByPassword(
     const streamer = await findAccount(sql, stationId, user)
     const isRight =
       streamer === undefined || streamer.password === ''
-        ? await pretendToVerify(password)
+        ? await verifyDummyPassword(password)
         : await verifyPassword(streamer.password, password)
     if (isRight && streamer) return streamer
   }
@@ -140,7 +147,7 @@ async function findAccount(sql: Sql, stationId: number, username: string): Promi
   // Postgres rejects NUL.
   if (username.includes('\0')) return undefined
   const [streamer] = await sql<StreamerRow[]>`
-    select u.id, u.streamer_username as username, ${shownDjName(sql)} as "displayName",
+    select u.id, u.streamer_username as username, ${shownDjNameFragment(sql)} as "displayName",
       u.streamer_password as password, u.is_active as "isActive", u.enforce_schedule as "enforceSchedule",
       u.schedule_items as "scheduleItems"
     from streamers u join stations s on s.id = u.station_id
@@ -161,7 +168,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
  * send none, or `source`; their password is the station's, or `user,password`, or `user:password`. Never
  * empty; at most one result has a user other than `source`.
  */
-export function parseCredentials({ user, password }: Credentials): Credentials[] {
+export function parseStreamerCredentials({ user, password }: StreamerCredentials): StreamerCredentials[] {
   const name = normalizeUser(user)
   if (name !== sourceUsername) return [{ user: name, password }]
   const source = { user: sourceUsername, password }

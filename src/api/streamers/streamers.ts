@@ -1,11 +1,15 @@
 import type { ScheduleItem } from '../../model/autodj/schedule.ts'
-import { flag, hashed, listOf, secret, text } from '../../model/fields/field.ts'
+import { flagField, hashedField, listField, secretField, textField } from '../../model/fields/field.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceHooks, resource } from '../core/resource.ts'
-import { assignItemIds, scheduleItemValidator, scheduleItemSchema } from '../playlists/schedule-items.ts'
+import { type ResourceHooks, defineResource } from '../core/resource.ts'
+import {
+  assignScheduleItemIds,
+  scheduleItemValidator,
+  scheduleItemSchema
+} from '../playlists/schedule-items.ts'
 
 /** Accounts of DJs who broadcast live with a streaming client. */
-export const streamers = resource({
+export const streamersResource = defineResource({
   name: 'Streamer',
   title: 'streamer',
   tag: 'Streamers',
@@ -13,7 +17,7 @@ export const streamers = resource({
   paths: { list: '/api/station/:station_id/streamers', one: '/api/station/:station_id/streamer/:id' },
   access: { read: 'manage station streamers', write: 'manage station streamers' },
   fields: {
-    streamer_username: text({
+    streamer_username: textField({
       min: 1,
       max: 50,
       isTrimmed: true,
@@ -22,8 +26,8 @@ export const streamers = resource({
       about: 'Unique on the station.',
       example: 'wren'
     }),
-    streamer_password: hashed(
-      secret({
+    streamer_password: hashedField(
+      secretField({
         max: 255,
         // Liquidsoap's harbor treats a colon as the end of the user name.
         pattern: /^[^:]*$/,
@@ -31,17 +35,17 @@ export const streamers = resource({
         about: 'Without a password the streamer cannot connect. Null removes it.'
       })
     ),
-    display_name: text({
+    display_name: textField({
       max: 255,
       fallback: '',
       isTrimmed: true,
       about: 'The name shown while the streamer is live; the username if empty.',
       example: 'DJ Wren'
     }),
-    comments: text({ max: 2_000, fallback: '', isLong: true, about: 'Notes, not shown to listeners.' }),
-    is_active: flag({ fallback: true, about: 'Whether the streamer may go live.' }),
-    enforce_schedule: flag({ fallback: false, about: 'Whether that is limited to scheduled times.' }),
-    schedule_items: listOf<ScheduleItem>(scheduleItemValidator, {
+    comments: textField({ max: 2_000, fallback: '', isLong: true, about: 'Notes, not shown to listeners.' }),
+    is_active: flagField({ fallback: true, about: 'Whether the streamer may go live.' }),
+    enforce_schedule: flagField({ fallback: false, about: 'Whether that is limited to scheduled times.' }),
+    schedule_items: listField<ScheduleItem>(scheduleItemValidator, {
       max: 100,
       items: scheduleItemSchema,
       about: 'Scheduled times; a list in a body replaces all items.'
@@ -54,12 +58,16 @@ export const streamers = resource({
   unique: { streamers_username: 'streamer_username' }
 })
 
-const hooks: ResourceHooks<typeof streamers.fields> = {
+const hooks: ResourceHooks<typeof streamersResource.fields> = {
   async beforeWrite({ tx, before, values }) {
     if (values === null) return []
-    values.schedule_items = await assignItemIds(tx, values.schedule_items, before?.schedule_items ?? [])
+    values.schedule_items = await assignScheduleItemIds(
+      tx,
+      values.schedule_items,
+      before?.schedule_items ?? []
+    )
     return []
   }
 }
 
-export const streamerRoutes = resourceRoutes(streamers, hooks)
+export const streamerRoutes = resourceRoutes(streamersResource, hooks)

@@ -1,16 +1,16 @@
-import { choice } from '../../model/fields/field.ts'
-import { triggers } from '../../model/station/triggers.ts'
+import { choiceField } from '../../model/fields/field.ts'
+import { triggerNames } from '../../model/station/triggers.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Fragment, Sql } from '../../stores/db/sql.ts'
-import { redactedAddress } from '../../webhooks/redact.ts'
+import { redactAddress } from '../../webhooks/redact.ts'
 import { getHookType } from '../../webhooks/types/hook-types.ts'
-import { maySeeWholeUrls } from '../auth/access.ts'
+import { maySeeUnredactedUrls } from '../auth/access.ts'
 import { listRoute } from '../core/list-route.ts'
-import { containsText, newestLimit } from '../core/list.ts'
-import { queryFilters, parseId } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
-import { access, type HookRow, path, readHook, tag } from './webhook-row.ts'
+import { containsTextFragment, newestRowsLimitFragment } from '../core/list.ts'
+import { openQueryFilters, parsePathId } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, jsonReply } from '../core/route.ts'
+import { arrayOf, exactObject, int64, namedSchema, string } from '../core/schemas.ts'
+import { webhookAccess, type WebhookRow, webhookPath, readWebhook, webhookTag } from './webhook-row.ts'
 
 const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expired', 'cancelled'] as const
 
@@ -52,7 +52,7 @@ const delivery = {
   id: int64,
   message_id: { ...string, description: 'The header webhook-id, the same for each attempt.' },
   happened_at: { ...int64, description: 'Unix seconds of the event.' },
-  triggers: arrayOf({ ...string, enum: triggers }),
+  triggers: arrayOf({ ...string, enum: triggerNames }),
   state: {
     ...string,
     enum: states,
@@ -65,32 +65,32 @@ const delivery = {
 }
 
 /** A delivery in a list, with its last attempt. */
-const deliverySchema = named('WebhookDelivery', 'A message to a web hook.', exactly(delivery))
+const deliverySchema = namedSchema('WebhookDelivery', 'A message to a web hook.', exactObject(delivery))
 
 /** A delivery with all its attempts. */
-const deliveryLogSchema = named(
+const deliveryLogSchema = namedSchema(
   'WebhookDeliveryLog',
   'A message to a web hook, with all its attempts.',
-  exactly({
+  exactObject({
     ...delivery,
     log: {
-      ...arrayOf(exactly({ attempt: int64, ...attempt })),
+      ...arrayOf(exactObject({ attempt: int64, ...attempt })),
       description: `The last ${maxAttempts} attempts, oldest first.`
     }
   })
 )
 
-const filter = queryFilters({ status: choice(states, { about: 'Only deliveries in this state.' }) })
+const filter = openQueryFilters({ status: choiceField(states, { about: 'Only deliveries in this state.' }) })
 
-const list = listRoute(`${path}/deliveries`, access, {
+const list = listRoute(`${webhookPath}/deliveries`, webhookAccess, {
   id: 'listWebhookDeliveries',
-  tag,
+  tag: webhookTag,
   summary: 'The deliveries of a web hook and their results, newest first',
   filters: filter.schemas,
   record: deliverySchema,
   async open(query, request, { reads: sql }) {
     const { status } = filter.parse(request.query)
-    const hook = await readHook(sql, request)
+    const hook = await readWebhook(sql, request)
     // The bounds and order match an index that starts with the hook: see "walks an index of all stations" in
     // docs/gotchas.md.
     const [key, values] =
@@ -99,10 +99,10 @@ const list = listRoute(`${path}/deliveries`, access, {
         : [sql`webhook_id, state`, sql`${hook.id}::bigint, ${status}::text`]
     const newest = sql`
       select * from webhook_deliveries where (${key}) >= (${values}) and (${key}) <= (${values})
-      order by ${key}, id desc ${newestLimit(sql)}`
+      order by ${key}, id desc ${newestRowsLimitFragment(sql)}`
     const deliveries = sql`
       select d.* from (${newest}) d
-      ${query.search === '' ? sql`` : sql`where d.message_id ${containsText(sql, query.search)}`}`
+      ${query.search === '' ? sql`` : sql`where d.message_id ${containsTextFragment(sql, query.search)}`}`
     return {
       select: deliveries,
       expand: page => withLastAttempts(sql, page),
@@ -112,14 +112,14 @@ const list = listRoute(`${path}/deliveries`, access, {
   }
 })
 
-const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
+const read = apiRoute('GET', `${webhookPath}/delivery/:delivery_id`, webhookAccess, {
   id: 'getWebhookDelivery',
-  tag,
+  tag: webhookTag,
   summary: 'Read a delivery of a web hook with all its attempts',
   response: deliveryLogSchema,
   async handle(request, { reads: sql }) {
-    const hook = await readHook(sql, request)
-    const id = parseId(request.params['delivery_id'])
+    const hook = await readWebhook(sql, request)
+    const id = parsePathId(request.params['delivery_id'])
     const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
     const [[found], log] = await Promise.all([
       sql<DeliveryRow[]>`${withLastAttempts(sql, stored)}`,
@@ -129,17 +129,21 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
     ])
     if (!found) throw new ApiError('not-found')
     const attempts = log.map(each => redactAttempt(each, request, hook))
-    return json({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
+    return jsonReply({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
   }
 })
 
 /** Redacts the URL for callers without access: its path may contain a token. */
-function redactAttempt<Row extends AttemptRow>(attempted: Row, { caller }: ApiRequest, hook: HookRow): Row {
+function redactAttempt<Row extends AttemptRow>(
+  attempted: Row,
+  { caller }: ApiRequest,
+  hook: WebhookRow
+): Row {
   const { url } = attempted
   const isPublic = getHookType(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
   const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]
-  if (isPublic || maySeeWholeUrls(key, access, stationId)) return attempted
-  return { ...attempted, url: redactedAddress(url, false) }
+  if (isPublic || maySeeUnredactedUrls(key, webhookAccess, stationId)) return attempted
+  return { ...attempted, url: redactAddress(url, false) }
 }
 
 /** Deliveries with their last attempts, newest first, with columns in the order of the API fields. */

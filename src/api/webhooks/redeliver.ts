@@ -1,26 +1,33 @@
-import { integer } from '../../model/fields/field.ts'
-import { bodySchema, bodyValidator } from '../../model/fields/form.ts'
+import { integerField } from '../../model/fields/field.ts'
+import { bodySchema, bodyValidator } from '../../model/fields/validators.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, refuseField } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { actionRoute } from '../core/actions.ts'
-import { maxSecond } from '../core/moments.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { actionFields, actionReply, type ApiRequest, json } from '../core/route.ts'
-import { actionSchema, int64, named } from '../core/schemas.ts'
-import { access, type HookRow, lockHook, path, assertSendable, tag } from './webhook-row.ts'
+import { maxUnixSecond } from '../core/moments.ts'
+import { parseBody, parsePathId } from '../core/parse.ts'
+import { actionResultFields, actionReply, type ApiRequest, jsonReply } from '../core/route.ts'
+import { actionResultSchema, int64, namedSchema } from '../core/schemas.ts'
+import {
+  webhookAccess,
+  type WebhookRow,
+  lockWebhook,
+  webhookPath,
+  assertWebhookCanSend,
+  webhookTag
+} from './webhook-row.ts'
 
 const maxDeliveries = 1_000
 
 /** A `merged` delivery was sent as part of another one, so it is not sent again by itself. */
 const redeliverableStates = ['delivered', 'failed', 'expired', 'superseded', 'cancelled']
 
-const redeliver = actionRoute('POST', `${path}/delivery/:delivery_id/redeliver`, access, {
+const redeliver = actionRoute('POST', `${webhookPath}/delivery/:delivery_id/redeliver`, webhookAccess, {
   id: 'redeliverWebhookDelivery',
-  tag,
+  tag: webhookTag,
   summary: 'Send a delivery again, with its id and content',
   prepare(request, services) {
-    const id = parseId(request.params['delivery_id'])
+    const id = parsePathId(request.params['delivery_id'])
     return async tx => {
       const locked = await lockEnabledHook(tx, request)
       const [found] = await tx<{ state: string }[]>`
@@ -41,27 +48,32 @@ const redeliver = actionRoute('POST', `${path}/delivery/:delivery_id/redeliver`,
 })
 
 const fields = {
-  since: integer({ min: 0, max: maxSecond, about: 'First event, in Unix seconds.', example: 1_783_468_800 }),
-  until: integer({
+  since: integerField({
     min: 0,
-    max: maxSecond,
-    fallback: maxSecond,
+    max: maxUnixSecond,
+    about: 'First event, in Unix seconds.',
+    example: 1_783_468_800
+  }),
+  until: integerField({
+    min: 0,
+    max: maxUnixSecond,
+    fallback: maxUnixSecond,
     about: 'Last event, in Unix seconds; default now.'
   })
 }
 const redeliverRangeValidator = bodyValidator(fields)
 
-const redeliveredSchema = named(
+const redeliveredSchema = namedSchema(
   'Redelivered',
   'How many messages are sent again.',
-  actionSchema({
+  actionResultSchema({
     redelivered: { ...int64, description: 'Number of messages sent again.' }
   })
 )
 
-const redeliverRange = actionRoute('POST', `${path}/redeliver`, access, {
+const redeliverRange = actionRoute('POST', `${webhookPath}/redeliver`, webhookAccess, {
   id: 'redeliverWebhook',
-  tag,
+  tag: webhookTag,
   summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
   body: bodySchema(fields),
   response: redeliveredSchema,
@@ -88,7 +100,7 @@ const redeliverRange = actionRoute('POST', `${path}/redeliver`, access, {
         audit: count > 0 ? [{ record: 'WebhookDelivery', id: '*', name: locked.name }] : [],
         async reply() {
           if (count > 0) await services.dispatchDeliveries([locked.id])
-          return json({ ...actionFields(message), redelivered: count })
+          return jsonReply({ ...actionResultFields(message), redelivered: count })
         }
       }
     }
@@ -96,9 +108,9 @@ const redeliverRange = actionRoute('POST', `${path}/redeliver`, access, {
 })
 
 /** Locks the hook in the path. Throws 400 if it delivers no events. */
-async function lockEnabledHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
-  const hook = await lockHook(tx, request)
-  assertSendable(hook)
+async function lockEnabledHook(tx: Tx, request: ApiRequest): Promise<WebhookRow> {
+  const hook = await lockWebhook(tx, request)
+  assertWebhookCanSend(hook)
   if (!hook.isEnabled) throw new ApiError('invalid', 'The web hook is disabled.')
   return hook
 }

@@ -1,9 +1,9 @@
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { webhookTestKey } from '../../stores/redis/keys.ts'
 import { logContentsSchema } from '../broadcasting/logs.ts'
-import { type ApiRoute, apiRoute, json } from '../core/route.ts'
+import { type ApiRoute, apiRoute, jsonReply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { access, path, readHook, tag } from './webhook-row.ts'
+import { webhookAccess, webhookPath, readWebhook, webhookTag } from './webhook-row.ts'
 
 const ttlSeconds = 3_600
 
@@ -15,10 +15,10 @@ interface TestResult {
 }
 
 /** The name of the log of the last test of a web hook, as paths contain it. */
-export const testLogName = (webhookId: number): string => `webhook_test_${webhookId}`
+export const webhookTestLogName = (webhookId: number): string => `webhook_test_${webhookId}`
 
 /** Keeps the log of a test for an hour. A Redis that does not respond does not fail the test. */
-export async function storeTestLog(
+export async function storeWebhookTestLog(
   { redis, log }: Pick<ApiServices, 'redis' | 'log'>,
   webhookId: number,
   { message, sent, received }: TestResult
@@ -37,22 +37,22 @@ export async function storeTestLog(
 
 /** The documentation of AzuraCast and its code differ in the path. */
 const testLogRoute = (prefix: string, id: string): ApiRoute =>
-  apiRoute('GET', `${prefix}/test-log/:path`, access, {
+  apiRoute('GET', `${prefix}/test-log/:path`, webhookAccess, {
     id,
-    tag,
+    tag: webhookTag,
     summary: 'The log of the last test of a web hook within an hour; the last segment is webhook_test_<id>',
     response: logContentsSchema,
     async handle(request, { reads: sql, redis }) {
-      const { id: webhookId } = await readHook(sql, request)
-      if (request.params['path'] !== testLogName(webhookId)) throw new ApiError('not-found')
+      const { id: webhookId } = await readWebhook(sql, request)
+      if (request.params['path'] !== webhookTestLogName(webhookId)) throw new ApiError('not-found')
       const contents = await redis.get(webhookTestKey(webhookId))
       if (contents === null)
         throw new ApiError('not-found', 'The web hook was not tested within the last hour.')
-      return json({ contents, eof: true, position: null })
+      return jsonReply({ contents, eof: true, position: null })
     }
   })
 
 export const webhookTestLogRoutes = [
-  testLogRoute(path, 'getWebhookTestLog'),
+  testLogRoute(webhookPath, 'getWebhookTestLog'),
   testLogRoute('/api/station/:station_id/webhooks/:id', 'getWebhookTestLogByDocumentedPath')
 ]

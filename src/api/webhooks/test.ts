@@ -3,35 +3,42 @@ import { randomUUID } from 'node:crypto'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
-import { renderDelivery } from '../../webhooks/deliveries/prepare.ts'
-import { sendRequest, type SendDeps, openSendDeps } from '../../webhooks/deliveries/send.ts'
+import { renderDelivery } from '../../webhooks/deliveries/render-delivery.ts'
+import { sendDelivery, type SendDeps, openSendDeps } from '../../webhooks/deliveries/send.ts'
 import { renderEventNowPlaying } from '../../webhooks/format/now-playing-body.ts'
-import { messageId } from '../../webhooks/outbox.ts'
+import { computeMessageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
-import { getHookType, triggersFor } from '../../webhooks/types/hook-types.ts'
-import type { HookRequest, Mail } from '../../webhooks/types/sending.ts'
-import { callerName } from '../auth/keys.ts'
+import type { HookRequest, HookMail } from '../../webhooks/types/delivery-content.ts'
+import { getHookType, filterHookTriggers } from '../../webhooks/types/hook-types.ts'
+import { callerRateLimitName } from '../auth/key-checker.ts'
 import { recordAudit } from '../core/audit.ts'
-import { actionFields, type ApiRequest, apiRoute, json, getStation } from '../core/route.ts'
-import { actionSchema, exactly, int64, named, string } from '../core/schemas.ts'
+import { actionResultFields, type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../core/route.ts'
+import { actionResultSchema, exactObject, int64, namedSchema, string } from '../core/schemas.ts'
 import type { ApiServices, WebhookTestDeps } from '../core/services.ts'
 import type { ApiSettings } from '../core/settings.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
-import { storeTestLog } from './test-log.ts'
-import { access, type HookRow, path, readHook, assertSendable, tag } from './webhook-row.ts'
+import { storeWebhookTestLog } from './test-log.ts'
+import {
+  webhookAccess,
+  type WebhookRow,
+  webhookPath,
+  readWebhook,
+  assertWebhookCanSend,
+  webhookTag
+} from './webhook-row.ts'
 
 /** A hook may wait 30 seconds for a response, and may send several requests. */
 const testTimeoutMs = 34_000
 const maxBodyLength = 20_480
 
-const webhookTestSchema = named(
+const webhookTestSchema = namedSchema(
   'WebhookTest',
   'What a web hook was sent as a test, and what it answered.',
-  actionSchema({
+  actionResultSchema({
     success: { type: 'boolean', description: 'Whether the message was delivered.' },
     sent: {
       type: 'array',
-      items: exactly({
+      items: exactObject({
         method: { ...string, examples: ['POST'] },
         url: { ...string, description: 'Without query and secrets.' },
         headers: {
@@ -43,7 +50,7 @@ const webhookTestSchema = named(
       }),
       description: 'The requests in order; for mail, the subject and the text.'
     },
-    received: exactly({
+    received: exactObject({
       status: { ...int64, description: 'The HTTP or SMTP status; 0: no response.' },
       error: { ...string, description: 'Why it was not delivered, as in the delivery log; else empty.' },
       duration_ms: int64,
@@ -52,17 +59,17 @@ const webhookTestSchema = named(
   })
 )
 
-export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
+export const webhookTestRoute = apiRoute('PUT', `${webhookPath}/test`, webhookAccess, {
   id: 'testWebhook',
-  tag,
+  tag: webhookTag,
   summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
   response: webhookTestSchema,
   errors: [503],
   async handle(request, services) {
-    const hook = await readHook(services.reads, request)
-    assertSendable(hook)
+    const hook = await readWebhook(services.reads, request)
+    assertWebhookCanSend(hook)
     const key = request.caller?.key
-    const wait = services.webhookTests.tokens.take(key ? callerName(key) : '')
+    const wait = services.webhookTests.tokens.take(key ? callerRateLimitName(key) : '')
     if (wait > 0) throw new TooManyRequests(wait)
     const message = prepareMessage(services, request, hook)
     await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id, name: hook.name })
@@ -80,10 +87,10 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
         inFlight.add(hook.id)
         const signal = AbortSignal.any([canceled.signal, AbortSignal.timeout(testTimeoutMs)])
         const result = sendTest(message, { ...parts, signal })
-        const stored = result.then(tested => storeTestLog(services, hook.id, tested))
+        const stored = result.then(tested => storeWebhookTestLog(services, hook.id, tested))
         const finish = () => {
           inFlight.delete(hook.id)
-          if (!canceled.signal.aborted) respond(async () => json(await result))
+          if (!canceled.signal.aborted) respond(async () => jsonReply(await result))
         }
         void stored.then(finish, finish)
         return cancel
@@ -93,18 +100,23 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
 })
 
 /** Prepares the current state for the first of the hook's triggers that has something to send. */
-function prepareMessage({ live, secrets, renderer }: ApiServices, request: ApiRequest, hook: HookRow) {
-  const { id: stationId } = getStation(request)
+function prepareMessage({ live, secrets, renderer }: ApiServices, request: ApiRequest, hook: WebhookRow) {
+  const { id: stationId } = getRequestStation(request)
   const state = live.findState(stationId)
   if (!state)
     throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
   const nowMs = engineTimeMs()
   const event = {
-    id: messageId({ stationId, fact: `test:${randomUUID()}`, happenedAtMs: nowMs, webhookId: hook.id }),
+    id: computeMessageId({
+      stationId,
+      fact: `test:${randomUUID()}`,
+      happenedAtMs: nowMs,
+      webhookId: hook.id
+    }),
     happenedAt: Math.floor(nowMs / 1000),
     nowPlaying: renderEventNowPlaying(state, nowMs, renderer)
   }
-  const prepared = triggersFor(hook, getHookType(hook.type).triggers).map(trigger =>
+  const prepared = filterHookTriggers(hook, getHookType(hook.type).triggers).map(trigger =>
     renderDelivery(secrets, hook, { ...event, triggers: [trigger] }, nowMs)
   )
   const [first] = prepared
@@ -120,7 +132,7 @@ async function sendTest({ id, sending, secrets }: ReturnType<typeof prepareMessa
   const requests: HookRequest[] = []
   const startedAt = performance.now()
   const onRequest = (request: HookRequest) => requests.push(request)
-  const result = await sendRequest(sending, id, secrets, { ...parts, onRequest }).catch((error: unknown) => {
+  const result = await sendDelivery(sending, id, secrets, { ...parts, onRequest }).catch((error: unknown) => {
     if (!parts.signal?.aborted) throw error
     const durationMs = Math.round(performance.now() - startedAt)
     return { ...noResponse, durationMs, fault: 'timeout', response: 'The test timed out.' }
@@ -136,7 +148,7 @@ interface Result extends Pick<AttemptResult, 'status' | 'durationMs' | 'response
 function renderResult(sent: readonly object[], { status, fault, durationMs, response }: Result) {
   const message = fault === null ? 'The message was delivered.' : `The message was not delivered: ${fault}.`
   return {
-    ...actionFields(message),
+    ...actionResultFields(message),
     success: fault === null,
     sent,
     received: { status, error: fault ?? '', duration_ms: durationMs, response }
@@ -148,7 +160,7 @@ function renderRequest({ method, redactedUrl, headers, body = '' }: HookRequest,
   return { method, url: redactedUrl, headers: redactHeaders(headers), body: redactedBody }
 }
 
-function renderMail({ to, subject, text: body }: Mail) {
+function renderMail({ to, subject, text: body }: HookMail) {
   return {
     method: 'MAIL',
     url: `mailto:${to.join(',')}`,

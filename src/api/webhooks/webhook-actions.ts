@@ -1,39 +1,39 @@
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
-import { ApiError, assertNoProblems } from '../../platform/runtime/errors.ts'
-import { findMissingConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
-import { addGenerated, isSecret, redactConfig } from '../../webhooks/config.ts'
+import { ApiError, assertNoFieldErrors } from '../../platform/runtime/errors.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
+import { findMissingHookSettings, keepFormerSigningSecret } from '../../webhooks/hook-config-change.ts'
+import { addGeneratedSettings, isSecretSetting, redactHookConfig } from '../../webhooks/hook-config.ts'
 import { getHookType } from '../../webhooks/types/hook-types.ts'
 import { actionRoute, stationActionRoute } from '../core/actions.ts'
-import { auditChanges, changed } from '../core/audit.ts'
-import { openReads } from '../core/resource-reads.ts'
-import { recordSchema } from '../core/resource-routes.ts'
-import { actionFields, actionReply, json, getStation } from '../core/route.ts'
-import { actionSchema, int64, named } from '../core/schemas.ts'
+import { toAuditedChanges, changedWithoutValues } from '../core/audit.ts'
+import { openResourceReads } from '../core/resource-reads.ts'
+import { resourceRecordSchema } from '../core/resource-routes.ts'
+import { actionResultFields, actionReply, jsonReply, getRequestStation } from '../core/route.ts'
+import { actionResultSchema, int64, namedSchema } from '../core/schemas.ts'
 import {
-  access,
+  webhookAccess,
   hasListenerTriggers,
-  lockHook,
-  markListenerHooks,
-  path,
-  readHook,
-  resetHookFailures,
-  tag
+  lockWebhook,
+  markStationForListenerHooks,
+  webhookPath,
+  readWebhook,
+  resetWebhookFailures,
+  webhookTag
 } from './webhook-row.ts'
-import { webhookHooks, webhooks } from './webhooks.ts'
+import { webhookResourceHooks, webhooksResource } from './webhooks.ts'
 
-const toggle = stationActionRoute('PUT', `${path}/toggle`, access, {
+const toggle = stationActionRoute('PUT', `${webhookPath}/toggle`, webhookAccess, {
   id: 'toggleWebhook',
-  tag,
+  tag: webhookTag,
   summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
   prepare: request => async change => {
     const { tx } = change
-    const { id, name, type, config, isEnabled, triggers } = await lockHook(tx, request)
-    if (!isEnabled) assertNoProblems(findMissingConfig(getHookType(type), config))
+    const { id, name, type, config, isEnabled, triggers } = await lockWebhook(tx, request)
+    if (!isEnabled) assertNoFieldErrors(findMissingHookSettings(getHookType(type), config))
     await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
     if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
-    else await resetHookFailures(tx, id)
-    if (hasListenerTriggers({ is_enabled: true, triggers })) markListenerHooks(change)
+    else await resetWebhookFailures(tx, id)
+    if (hasListenerTriggers({ is_enabled: true, triggers })) markStationForListenerHooks(change)
     const changes = { is_enabled: { from: isEnabled, to: !isEnabled } }
     return {
       audit: [{ record: 'Webhook', id, name, changes }],
@@ -42,26 +42,26 @@ const toggle = stationActionRoute('PUT', `${path}/toggle`, access, {
   }
 })
 
-const reads = openReads(webhooks, webhookHooks)
+const reads = openResourceReads(webhooksResource, webhookResourceHooks)
 
 const copySuffix = ' (Copy)'
 const maxNameLength = 100
 
-const clone = actionRoute('POST', `${path}/clone`, access, {
+const clone = actionRoute('POST', `${webhookPath}/clone`, webhookAccess, {
   id: 'cloneWebhook',
-  tag,
+  tag: webhookTag,
   summary: 'Copy a web hook without its secrets; the copy is disabled',
-  responseRecord: webhooks.name,
-  response: recordSchema(webhooks),
+  responseRecord: webhooksResource.name,
+  response: resourceRecordSchema(webhooksResource),
   status: 201,
   prepare(request, services) {
     const { secrets } = services
-    const station = getStation(request)
+    const station = getRequestStation(request)
     return async tx => {
-      const hook = await readHook(tx, request)
+      const hook = await readWebhook(tx, request)
       const type = getHookType(hook.type)
-      const kept = hook.config.filter(({ key }) => !isSecret(type, key))
-      const { config, generated: made } = addGenerated(type, kept, secrets)
+      const kept = hook.config.filter(({ key }) => !isSecretSetting(type, key))
+      const { config, generated: made } = addGeneratedSettings(type, kept, secrets)
       const start = Array.from(hook.name).slice(0, maxNameLength - copySuffix.length)
       const name = start.join('') + copySuffix
       const row = {
@@ -77,9 +77,16 @@ const clone = actionRoute('POST', `${path}/clone`, access, {
       const { id } = inserted
       const values = { ...row, triggers: hook.triggers, config }
       const names = ['name', 'type', 'is_enabled', 'triggers', 'config']
-      const reveal = made.length > 0 ? { config: [...redactConfig(type, kept, true), ...made] } : {}
+      const reveal = made.length > 0 ? { config: [...redactHookConfig(type, kept, true), ...made] } : {}
       return {
-        audit: [{ record: 'Webhook', id, name, changes: auditChanges(webhooks.fields, null, values, names) }],
+        audit: [
+          {
+            record: 'Webhook',
+            id,
+            name,
+            changes: toAuditedChanges(webhooksResource.fields, null, values, names)
+          }
+        ],
         async reply() {
           const record = await reads.read(services, request, station, id)
           return { status: 201, value: { ...record, ...reveal } }
@@ -91,10 +98,10 @@ const clone = actionRoute('POST', `${path}/clone`, access, {
 
 const key = 'signing_secret'
 
-const rotatedSecretSchema = named(
+const rotatedSecretSchema = namedSchema(
   'RotatedSecret',
   'The new signing secret of a web hook.',
-  actionSchema({
+  actionResultSchema({
     signing_secret: { type: 'string', description: 'The new secret. It is not shown again.' },
     former_until: {
       ...int64,
@@ -103,28 +110,28 @@ const rotatedSecretSchema = named(
   })
 )
 
-const rotate = actionRoute('POST', `${path}/rotate-secret`, access, {
+const rotate = actionRoute('POST', `${webhookPath}/rotate-secret`, webhookAccess, {
   id: 'rotateWebhookSecret',
-  tag,
+  tag: webhookTag,
   summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
   response: rotatedSecretSchema,
   prepare:
     (request, { secrets }) =>
     async tx => {
-      const hook = await lockHook(tx, request)
+      const hook = await lockWebhook(tx, request)
       const { id } = hook
       const type = getHookType(hook.type)
       if (!Object.hasOwn(type.made, key))
         throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
       const otherSettings = hook.config.filter(each => each.key !== key)
-      const { config, generated: made } = addGenerated(type, otherSettings, secrets)
+      const { config, generated: made } = addGeneratedSettings(type, otherSettings, secrets)
       await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
       const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
-      const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
+      const untilMs = await keepFormerSigningSecret(tx, secrets, { id, type }, change)
       return {
-        audit: [{ record: 'Webhook', id, name: hook.name, changes: changed('config') }],
-        reply: json({
-          ...actionFields('The signing secret was replaced.'),
+        audit: [{ record: 'Webhook', id, name: hook.name, changes: changedWithoutValues('config') }],
+        reply: jsonReply({
+          ...actionResultFields('The signing secret was replaced.'),
           signing_secret: made.find(each => each.key === key)?.value,
           former_until: Math.floor(untilMs / 1000)
         })

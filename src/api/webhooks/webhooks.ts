@@ -1,51 +1,62 @@
 import * as v from 'valibot'
 
 import {
-  choice,
-  fixed,
-  flag,
-  readOnly,
-  listOf,
-  problemText,
-  text,
-  unaudited
+  choiceField,
+  fixedField,
+  flagField,
+  readOnlyField,
+  listField,
+  formatCheckMessage,
+  textField,
+  unauditedField
 } from '../../model/fields/field.ts'
-import { namedChanges, type NamedValue, namedValueSchema } from '../../model/fields/named-values.ts'
-import { type Trigger, triggers } from '../../model/station/triggers.ts'
+import { namedChangesField, type NamedValue, namedValueSchema } from '../../model/fields/named-values.ts'
+import { type Trigger, triggerNames } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { fieldError, type FieldError } from '../../platform/runtime/errors.ts'
 import { resolveAlert } from '../../stores/db/notifications.ts'
+import { cancelDeliveries, hookDisabledAlertKey } from '../../webhooks/deliveries/deliveries.ts'
 import {
-  mergeConfig,
-  findMissingConfig,
-  keepFormerSecret,
-  secretsAtRisk
-} from '../../webhooks/config-change.ts'
-import { addGenerated, type HookConfig, isDraft, isRedacted, redactConfig } from '../../webhooks/config.ts'
-import { cancelDeliveries, disabledAlert } from '../../webhooks/deliveries/deliveries.ts'
+  mergeHookConfig,
+  findMissingHookSettings,
+  keepFormerSigningSecret,
+  findSecretsAtRisk
+} from '../../webhooks/hook-config-change.ts'
+import {
+  addGeneratedSettings,
+  type HookConfig,
+  isDraftConfig,
+  isRedactedAddress,
+  redactHookConfig
+} from '../../webhooks/hook-config.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
 import {
-  describeSettings,
-  describeTypes,
+  describeHookSettings,
+  describeHookTypes,
   hookTypeNames,
   getHookType
 } from '../../webhooks/types/hook-types.ts'
-import { maySeeWholeUrls } from '../auth/access.ts'
+import { maySeeUnredactedUrls } from '../auth/access.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
-import { findTargetProblems } from '../core/url-checks.ts'
-import { hasListenerTriggers, markListenerHooks, resetHookFailures } from './webhook-row.ts'
+import {
+  type ResourceWriteRequest,
+  defineResource,
+  type ResourceHooks,
+  type StoredRecord
+} from '../core/resource.ts'
+import { findTargetUrlProblems } from '../core/url-checks.ts'
+import { hasListenerTriggers, markStationForListenerHooks, resetWebhookFailures } from './webhook-row.ts'
 
-const configField = unaudited(
-  namedChanges({
+const configField = unauditedField(
+  namedChangesField({
     max: 50,
-    about: `Settings of its type; a web hook without settings is a draft. ${describeSettings()}`,
+    about: `Settings of its type; a web hook without settings is a draft. ${describeHookSettings()}`,
     example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
   })
 )
 
 /** The web hooks of a station, called on events. */
-export const webhooks = resource({
+export const webhooksResource = defineResource({
   name: 'Webhook',
   title: 'web hook',
   tag: 'Web hooks',
@@ -53,22 +64,31 @@ export const webhooks = resource({
   paths: { list: '/api/station/:station_id/webhooks', one: '/api/station/:station_id/webhook/:id' },
   access: { read: 'manage station web hooks', write: 'manage station web hooks' },
   fields: {
-    name: text({ max: 100, fallback: '', isTrimmed: true, about: 'Shown to operators.', example: 'Chat' }),
-    type: fixed(choice(hookTypeNames, { about: 'The receiving service; fixed after creation.' })),
-    is_enabled: flag({ fallback: true, about: 'Whether events are delivered.' }),
-    triggers: listOf<Trigger>(
+    name: textField({
+      max: 100,
+      fallback: '',
+      isTrimmed: true,
+      about: 'Shown to operators.',
+      example: 'Chat'
+    }),
+    type: fixedField(choiceField(hookTypeNames, { about: 'The receiving service; fixed after creation.' })),
+    is_enabled: flagField({ fallback: true, about: 'Whether events are delivered.' }),
+    triggers: listField<Trigger>(
       v.pipe(
-        v.string(problemText('invalid_type', 'must be text.')),
-        v.picklist(triggers, problemText('not_in_enum', `must be one of ${triggers.join(', ')}.`))
+        v.string(formatCheckMessage('invalid_type', 'must be text.')),
+        v.picklist(
+          triggerNames,
+          formatCheckMessage('not_in_enum', `must be one of ${triggerNames.join(', ')}.`)
+        )
       ),
       {
         max: 50,
-        items: { type: 'string', enum: triggers },
+        items: { type: 'string', enum: triggerNames },
         about: 'The events to deliver; empty: all events that its type allows.'
       }
     ),
-    config: { ...configField, accepts: { ...configField.accepts, 'x-types': describeTypes() } },
-    metadata: readOnly<NamedValue[]>({
+    config: { ...configField, accepts: { ...configField.accepts, 'x-types': describeHookTypes() } },
+    metadata: readOnlyField<NamedValue[]>({
       schema: { type: 'array', items: namedValueSchema },
       about: 'state (active, draft, retired or auto_disabled), and the results of deliveries.'
     })
@@ -80,9 +100,9 @@ export const webhooks = resource({
   publishes: 'marked parts'
 })
 
-type HookFields = typeof webhooks.fields
+type HookFields = typeof webhooksResource.fields
 
-export const webhookHooks: ResourceHooks<HookFields> = {
+export const webhookResourceHooks: ResourceHooks<HookFields> = {
   validate: checkUrls,
   beforeWrite(write) {
     if (write.values === null) return []
@@ -93,32 +113,38 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     const stored = before ? storedConfig(before) : []
     if (!sent.has('config')) {
       const isSwitchedOn = before?.is_enabled === false && values.is_enabled
-      return isSwitchedOn ? [...problems, ...findMissingConfig(type, stored)] : problems
+      return isSwitchedOn ? [...problems, ...findMissingHookSettings(type, stored)] : problems
     }
     const { secrets } = services
-    const leftBehind = secretsAtRisk(type, values.config, stored, secrets)
-    const settled = mergeConfig(type, values.config, stored, secrets)
+    const leftBehind = findSecretsAtRisk(type, values.config, stored, secrets)
+    const settled = mergeHookConfig(type, values.config, stored, secrets)
     values.config = settled.config
     if (!before) {
-      const { config, generated } = addGenerated(type, settled.config, secrets)
+      const { config, generated } = addGeneratedSettings(type, settled.config, secrets)
       values.config = config
-      if (generated.length > 0) reveal['config'] = [...redactConfig(type, settled.config, true), ...generated]
+      if (generated.length > 0)
+        reveal['config'] = [...redactHookConfig(type, settled.config, true), ...generated]
     }
     return [...problems, ...leftBehind, ...settled.problems]
   },
   async afterWrite({ tx, change, services, before, values }, id) {
-    if (change && hasListenerTriggers(before) !== hasListenerTriggers(values)) markListenerHooks(change)
-    if (values === null) await resolveAlert(tx, disabledAlert(before.id))
+    if (change && hasListenerTriggers(before) !== hasListenerTriggers(values))
+      markStationForListenerHooks(change)
+    if (values === null) await resolveAlert(tx, hookDisabledAlertKey(before.id))
     if (values === null || !before) return
     const type = getHookType(before.type)
     const nowMs = engineTimeMs()
-    if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
-    if (!before.is_enabled && values.is_enabled) await resetHookFailures(tx, id)
+    if (!values.is_enabled || isDraftConfig(type, values.config)) await cancelDeliveries(tx, id, nowMs)
+    if (!before.is_enabled && values.is_enabled) await resetWebhookFailures(tx, id)
     const configs = { before: storedConfig(before), after: storedConfig(values), nowMs }
-    await keepFormerSecret(tx, services.secrets, { id, type }, configs)
+    await keepFormerSigningSecret(tx, services.secrets, { id, type }, configs)
   },
   async render(rows, { sql, caller, station }) {
-    const showsPath = maySeeWholeUrls(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
+    const showsPath = maySeeUnredactedUrls(
+      caller?.key ?? null,
+      webhooksResource.access.write,
+      station?.id ?? 0
+    )
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof noDeliveries)[]>`
       select id, is_auto_disabled as "isAutoDisabled", last_message_sent, last_status, consecutive_failures,
@@ -129,7 +155,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
       const { isAutoDisabled, ...counts } = deliveries.get(row.id) ?? noDeliveries
       const metadata = { state: hookState(row, isAutoDisabled), ...counts }
       return {
-        config: redactConfig(getHookType(row.type), storedConfig(row), showsPath),
+        config: redactHookConfig(getHookType(row.type), storedConfig(row), showsPath),
         metadata: Object.entries(metadata).map(([key, value]) => ({ key, value }))
       }
     })
@@ -151,7 +177,7 @@ const noDeliveries = {
 function hookState({ type, config, is_enabled }: HookRecord, isAutoDisabled: boolean): string {
   if (getHookType(type).isRetired) return 'retired'
   if (isAutoDisabled && !is_enabled) return 'auto_disabled'
-  return isDraft(getHookType(type), config) ? 'draft' : 'active'
+  return isDraftConfig(getHookType(type), config) ? 'draft' : 'active'
 }
 
 /** Null only occurs in requests, not in stored configs. */
@@ -168,7 +194,12 @@ function findUnsupportedTriggers(type: HookType, requested: readonly Trigger[]):
 }
 
 /** Checks the targets of new or changed URLs of a config. */
-async function checkUrls({ services, station, id, values }: WriteRequest<HookFields>): Promise<FieldError[]> {
+async function checkUrls({
+  services,
+  station,
+  id,
+  values
+}: ResourceWriteRequest<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
   const [stored] = await services.reads<{ type: string; config: HookConfig }[]>`
     select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
@@ -180,12 +211,12 @@ async function checkUrls({ services, station, id, values }: WriteRequest<HookFie
     each =>
       type.urls.includes(each.key) &&
       each.value !== before.get(each.key) &&
-      !isRedacted(type, each, stored?.config ?? [])
+      !isRedactedAddress(type, each, stored?.config ?? [])
   )
-  return findTargetProblems(
+  return findTargetUrlProblems(
     services,
     targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))
   )
 }
 
-export const webhookRoutes = resourceRoutes(webhooks, webhookHooks)
+export const webhookRoutes = resourceRoutes(webhooksResource, webhookResourceHooks)

@@ -3,13 +3,13 @@ import { formatSize } from '../../library/storage/size.ts'
 import { type CommandContext, reportInterruption } from '../../platform/process/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../../platform/process/command-line.ts'
 import { openPhaseProgress } from '../../platform/process/phase-progress.ts'
-import { readKeyToSave, saveKey } from '../../upkeep/archives/keep-secrets-key.ts'
+import { readVerifiedSecretsKey, saveSecretsKey } from '../../upkeep/archives/keep-secrets-key.ts'
 import type { ArchiveResult } from '../../upkeep/archives/write-archive.ts'
 import { writeBackup } from '../../upkeep/archives/write-backup.ts'
 import { withCommandDatabase } from '../command-database.ts'
 
 /** A statement may copy a table of many gigabytes. */
-export const copySeconds = 24 * 3_600
+export const copyStatementSeconds = 24 * 3_600
 
 const usage = 'usage: npm run backup -- [OPTIONS] FILE'
 
@@ -55,12 +55,12 @@ async function runBackup(call: CommandContext, signal: AbortSignal): Promise<num
   const config = parseConfig(call.env)
   const progress = openPhaseProgress(call.stderr)
   try {
-    const pool = { name: 'backup', statementSeconds: copySeconds, migrates: false }
+    const pool = { name: 'backup', statementSeconds: copyStatementSeconds, migrates: false }
     const result = await withCommandDatabase(config, call, pool, async (sql, dataDir) => {
       if (keyFile !== undefined)
-        await saveKey(
+        await saveSecretsKey(
           toAbsolutePath(call, keyFile),
-          await readKeyToSave(sql, { ...config, DATA_DIR: dataDir })
+          await readVerifiedSecretsKey(sql, { ...config, DATA_DIR: dataDir })
         )
       return writeBackup(sql, archive, {
         dataDir,

@@ -15,7 +15,7 @@ const commands: Readonly<Record<string, (call: CommandContext, signal: AbortSign
 }
 
 /** Runs the command that the first argument names. Returns the exit code. */
-export async function runBackupCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
+export async function dispatchBackupCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   const [name = '', ...args] = call.args
   const command = commands[name]
   if (command !== undefined) return command({ ...call, args }, signal)

@@ -3,11 +3,11 @@ import { type CommandContext, reportOperatorErrors } from '../../platform/proces
 import { openCommandLine } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
-import { assertNotInUse } from '../../upkeep/archives/empty-database.ts'
+import { assertDatabaseNotInUse } from '../../upkeep/archives/empty-database.ts'
 import {
-  findCredentials,
+  findSealedCredentials,
   type RecordWithCredentials,
-  removeCredentials
+  removeSealedCredentials
 } from '../../upkeep/archives/forget-credentials.ts'
 import { withCommandDatabase } from '../command-database.ts'
 
@@ -48,9 +48,9 @@ export function forgetCredentialsCommand(call: CommandContext): Promise<number> 
           'the stored credentials can be decrypted with the key here, or there are none: nothing to remove'
         )
       return sql.begin(async tx => {
-        await assertNotInUse(tx)
-        const credentials = await findCredentials(tx)
-        if (yes) await removeCredentials(tx)
+        await assertDatabaseNotInUse(tx)
+        const credentials = await findSealedCredentials(tx)
+        if (yes) await removeSealedCredentials(tx)
         return credentials
       })
     })

@@ -6,16 +6,24 @@ import { listMigrations } from '../../stores/db/migrate.ts'
 import { assertShortName } from '../../stores/db/named-stations.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { repeatUpgradeSteps } from '../../stores/db/upgrade-step.ts'
-import type { BackupHeader } from '../../upkeep/archives/contents.ts'
-import { headerPath, manifestPath } from '../../upkeep/archives/contents.ts'
-import { findPathProblem, openStationFiles, type WrittenFiles } from '../../upkeep/archives/data-files.ts'
-import { useCopyFormat } from '../../upkeep/archives/dump-tables.ts'
-import { type ArchiveContents, readFiles, parseTableName } from '../../upkeep/archives/read-archive.ts'
+import type { BackupHeader } from '../../upkeep/archives/archive-contents.ts'
+import { backupHeaderPath, backupManifestPath } from '../../upkeep/archives/archive-contents.ts'
+import {
+  findArchivePathProblem,
+  openStationFileWriter,
+  type WrittenFiles
+} from '../../upkeep/archives/data-files.ts'
+import { setCopyFormat } from '../../upkeep/archives/dump-tables.ts'
+import {
+  type ArchiveContents,
+  readArchiveFiles,
+  parseTableEntryPath
+} from '../../upkeep/archives/read-archive.ts'
 import { explainRowFault } from '../../upkeep/archives/row-faults.ts'
 import { stageRows } from './stage-rows.ts'
-import { columnNamesOf, type StationTable, stationTables } from './station-tables.ts'
+import { columnNamesOf, type ExportedTable, stationTables } from './station-tables.ts'
 
-export interface ImportOptions {
+export interface StationImportOptions {
   /** Instead of the one in the file. */
   readonly shortName: string | null
   readonly dataDir: string
@@ -45,14 +53,14 @@ export async function importStation(
   sql: Sql,
   archive: string,
   { header, manifest }: ArchiveContents,
-  { shortName, dataDir, allowedNetworks, signal, onRows }: ImportOptions
+  { shortName, dataDir, allowedNetworks, signal, onRows }: StationImportOptions
 ): Promise<ImportedStation> {
   await assertSameSchema(header)
   const name = shortName ?? header.station?.shortName ?? ''
   const written: WrittenFiles[] = []
   try {
     return await sql.begin(async tx => {
-      await useCopyFormat(tx)
+      await setCopyFormat(tx)
       await assertIsFree(tx, name)
       const ignored = await stageRows(tx, archive, header, { signal, onRows, allowedNetworks })
       await assertHasOneStation(tx)
@@ -66,7 +74,7 @@ export async function importStation(
       const [hooks] = await tx<{ count: number }[]>`
         select count(*) as count from webhooks where station_id = ${row.id} and config @> '[{"value": ""}]' and not is_enabled`
       // Before the commit, so that nothing is left if a file cannot be written.
-      const files = openStationFiles(dataDir, row.id)
+      const files = openStationFileWriter(dataDir, row.id)
       written.push(files)
       await restoreFiles(archive, manifest.files.count, files, signal)
       return { id: row.id, shortName: name, disabledHooks: hooks?.count ?? 0, files: files.count(), ignored }
@@ -105,7 +113,7 @@ async function assertIsFree(tx: Tx, shortName: string): Promise<void> {
 }
 
 /** Inserts the staged rows of a table with new ids, and notes these in `new_ids_TABLE`. */
-async function insertStaged(tx: Tx, table: StationTable): Promise<void> {
+async function insertStaged(tx: Tx, table: ExportedTable): Promise<void> {
   const { name, references = {}, importedAs = {}, sharedBy } = table
   const columns = columnNamesOf(table)
   const hasId = columns.includes('id')
@@ -142,10 +150,10 @@ async function restoreFiles(
   signal: AbortSignal
 ): Promise<void> {
   if (count === 0) return
-  await readFiles(archive, { signal }, async ({ path, content }) => {
-    if (path === headerPath || path === manifestPath || parseTableName(path) !== null) return
+  await readArchiveFiles(archive, { signal }, async ({ path, content }) => {
+    if (path === backupHeaderPath || path === backupManifestPath || parseTableEntryPath(path) !== null) return
     // The file may have changed since it was verified.
-    const problem = findPathProblem(path, 'station')
+    const problem = findArchivePathProblem(path, 'station')
     if (problem !== null) throw new Error(`${JSON.stringify(path)} ${problem}`)
     await files.write(path.replace(/^data\//, ''), content)
   })

@@ -1,5 +1,5 @@
 import { abortOnInterrupt } from '../../platform/process/abort-on-interrupt.ts'
 import { processContext } from '../../platform/process/command-context.ts'
-import { runBackupCommand } from './commands.ts'
+import { dispatchBackupCommand } from './commands.ts'
 
-process.exitCode = await runBackupCommand(processContext, abortOnInterrupt())
+process.exitCode = await dispatchBackupCommand(processContext, abortOnInterrupt())

@@ -6,14 +6,22 @@ import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { readTar } from '../../platform/runtime/tar-files.ts'
 import { findDatabaseUrlProblem } from '../../stores/db/connections/database-url.ts'
 import type { Sql } from '../../stores/db/sql.ts'
+import {
+  type BackupManifest,
+  backupManifestPath,
+  openFilesSummarizer
+} from '../../upkeep/archives/archive-contents.ts'
 import { openArchiveWriter } from '../../upkeep/archives/archive-writer.ts'
-import { type BackupManifest, manifestPath, openFilesSummary } from '../../upkeep/archives/contents.ts'
 import { dumpTables } from '../../upkeep/archives/dump-tables.ts'
-import { assertNotInUse } from '../../upkeep/archives/empty-database.ts'
-import { readHeader, readManifest, parseTableName } from '../../upkeep/archives/read-archive.ts'
+import { assertDatabaseNotInUse } from '../../upkeep/archives/empty-database.ts'
+import {
+  readBackupHeader,
+  readBackupManifest,
+  parseTableEntryPath
+} from '../../upkeep/archives/read-archive.ts'
 import { restoreTables } from '../../upkeep/archives/restore-tables.ts'
-import { findCommandStores, withCommandDatabase, withConnection } from '../command-database.ts'
-import { copySeconds } from './backup-command.ts'
+import { findCommandStores, withCommandDatabase, withDatabasePool } from '../command-database.ts'
+import { copyStatementSeconds } from './backup-command.ts'
 
 const usage = 'usage: npm run move -- --to DATABASE_URL'
 
@@ -50,9 +58,9 @@ async function runMove(call: CommandContext, signal: AbortSignal): Promise<numbe
     throw new OperatorError('Cuewire is running: stop it first, so that nothing is written meanwhile')
   const progress = openPhaseProgress(call.stderr)
   try {
-    const pool = { statementSeconds: copySeconds, migrates: false }
+    const pool = { statementSeconds: copyStatementSeconds, migrates: false }
     const manifest = await withCommandDatabase(config, call, { name: 'move', ...pool }, async source =>
-      withConnection(to, { name: 'move', ...pool }, target =>
+      withDatabasePool(to, { name: 'move', ...pool }, target =>
         copyDatabase(source, target, { signal, onRows: progress.rows })
       )
     )
@@ -82,12 +90,12 @@ async function copyDatabase(
   target: Sql,
   { signal, onRows }: CopyOptions
 ): Promise<BackupManifest> {
-  await source.begin(tx => assertNotInUse(tx))
+  await source.begin(tx => assertDatabaseNotInUse(tx))
   const files = readTar(async tar => {
     const writer = openArchiveWriter(tar, { isCompressed: false, signal })
     const dumped = await dumpTables(source, writer, { media: 'by reference', signal, onRows })
-    const manifest: BackupManifest = { ...dumped, files: openFilesSummary().end() }
-    await writer.addText(manifestPath, JSON.stringify(manifest))
+    const manifest: BackupManifest = { ...dumped, files: openFilesSummarizer().end() }
+    await writer.addText(backupManifestPath, JSON.stringify(manifest))
     await writer.finish()
   })
   try {
@@ -95,11 +103,11 @@ async function copyDatabase(
     if (first.done) throw new Error('the copy has no header')
     return await restoreTables(
       target,
-      await readHeader(first.value),
+      await readBackupHeader(first.value),
       async sink => {
         for await (const file of files) {
-          const table = parseTableName(file.path)
-          if (table === null) return readManifest(file)
+          const table = parseTableEntryPath(file.path)
+          if (table === null) return readBackupManifest(file)
           for await (const piece of file.content) await sink(table, piece)
         }
         throw new Error('the copy is incomplete')

@@ -2,23 +2,27 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 import { type Config, parseConfig } from '../../config.ts'
-import { allowedRoots } from '../../library/storage/record.ts'
+import { allowedStorageRoots } from '../../library/storage/location-record.ts'
 import { type CommandContext, reportInterruption } from '../../platform/process/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../../platform/process/command-line.ts'
 import { assertDataDirIsWritable } from '../../platform/process/create-data-dir.ts'
 import { openPhaseProgress } from '../../platform/process/phase-progress.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { checkRedis } from '../../stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../stores/redis/check-redis.ts'
 import { opensSecretsCheck, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 import type { RestoredFiles } from '../../upkeep/archives/data-files.ts'
-import { forgetEmbeddedLiveStates, forgetLiveStates } from '../../upkeep/archives/forget-live-states.ts'
-import { assertNoOtherKey, readKeptKey, stageKey } from '../../upkeep/archives/keep-secrets-key.ts'
+import { removeEmbeddedLiveStates, removeLiveStates } from '../../upkeep/archives/forget-live-states.ts'
+import {
+  assertNoOtherSecretsKey,
+  readSavedSecretsKey,
+  stageSecretsKey
+} from '../../upkeep/archives/keep-secrets-key.ts'
 import { type ArchiveContents, verifyArchive } from '../../upkeep/archives/read-archive.ts'
 import { restoreBackup } from '../../upkeep/archives/restore-backup.ts'
 import { assertCanRestore } from '../../upkeep/archives/restore-tables.ts'
 import { withCommandDatabase } from '../command-database.ts'
-import { copySeconds } from './backup-command.ts'
+import { copyStatementSeconds } from './backup-command.ts'
 
 const usage = 'usage: npm run restore -- [OPTIONS] FILE'
 
@@ -64,10 +68,10 @@ async function runRestore(call: CommandContext, signal: AbortSignal): Promise<nu
   if (file === undefined || others.length > 0) throw commandLine.usageError('give one FILE')
   const archive = toAbsolutePath(call, file)
   const { replace = false, 'secrets-key': keyFile } = values
-  const key = keyFile === undefined ? null : await readKeptKey(toAbsolutePath(call, keyFile))
+  const key = keyFile === undefined ? null : await readSavedSecretsKey(toAbsolutePath(call, keyFile))
   const config = parseConfig(call.env)
-  if (key !== null) assertNoOtherKey(key, config)
-  if (config.REDIS_URL !== undefined) await checkRedis(config.REDIS_URL)
+  if (key !== null) assertNoOtherSecretsKey(key, config)
+  if (config.REDIS_URL !== undefined) await resolveRedisPlace(config.REDIS_URL)
   const progress = openPhaseProgress(call.stderr)
   try {
     const contents = await verifyArchive(archive, {
@@ -79,7 +83,7 @@ async function runRestore(call: CommandContext, signal: AbortSignal): Promise<nu
       throw new OperatorError(
         `${keyFile} does not have the key of this backup: give the file that its --secrets-key wrote; if the key is lost, leave out the option`
       )
-    const pool = { name: 'restore', statementSeconds: copySeconds, migrates: false }
+    const pool = { name: 'restore', statementSeconds: copyStatementSeconds, migrates: false }
     return await withCommandDatabase(config, call, pool, (sql, dataDir) =>
       restoreTo(
         sql,
@@ -111,14 +115,14 @@ async function restoreTo(
   const { DATA_DIR: dataDir } = config
   await assertDataDirIsWritable(dataDir)
   const hasKey = key !== null || (await hasKeyOf(contents, config))
-  await using staged = key === null ? null : await stageKey(key, config)
+  await using staged = key === null ? null : await stageSecretsKey(key, config)
   const rows = new Map(contents.manifest.tables.map(table => [table.name, table.rows]))
   let isCommitted = false
   try {
     const files = await restoreBackup(sql, archive, contents, {
       ifNotEmpty: replace ? 'replace' : 'refuse, suggest --replace',
       dataDir,
-      roots: allowedRoots(config),
+      roots: allowedStorageRoots(config),
       signal,
       onRows: (table, count) => progress.rows(table, count, rows.get(table) ?? count),
       onIndexes: () => progress.share('building indexes', 0),
@@ -182,14 +186,14 @@ const missingKey = ({ DATA_DIR }: Config) =>
 /** Removes the live states of the former database from Redis. Returns a message for the operator. */
 async function resetRedis({ REDIS_URL: redisUrl, DATABASE_URL: databaseUrl }: Config, dataDir: string) {
   if (redisUrl !== undefined) {
-    await forgetLiveStates(redisUrl).catch((error: unknown) => {
+    await removeLiveStates(redisUrl).catch((error: unknown) => {
       const problem = error instanceof Error ? error.message : String(error)
       throw new OperatorError(`Redis still has keys of the former database (${problem})`, { cause: error })
     })
     return 'Redis is empty; the workers write the live state again when they start.\n'
   }
   if (databaseUrl === undefined || existsSync(join(resolve(dataDir), 'redis'))) {
-    await forgetEmbeddedLiveStates(dataDir)
+    await removeEmbeddedLiveStates(dataDir)
     return ''
   }
   return 'REDIS_URL is not set: if processes use a Redis with this database, remove its data before you start them.\n'

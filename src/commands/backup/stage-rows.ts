@@ -3,23 +3,23 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
-import { toFieldErrors } from '../../model/fields/form.ts'
+import { toFieldErrors } from '../../model/fields/validators.ts'
 import { detectImageType } from '../../model/songs/image-type.ts'
-import { checkTarget } from '../../platform/outbound/guard.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { findTargetProblem } from '../../platform/outbound/guard.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { type CopyIn, openCopyIn } from '../../stores/db/copy-in.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import type { BackupHeader } from '../../upkeep/archives/contents.ts'
-import { readFiles, parseTableName } from '../../upkeep/archives/read-archive.ts'
-import { columnNamesOf, type StagedRow, type StationTable, stationTables } from './station-tables.ts'
+import type { BackupHeader } from '../../upkeep/archives/archive-contents.ts'
+import { readArchiveFiles, parseTableEntryPath } from '../../upkeep/archives/read-archive.ts'
+import { columnNamesOf, type StagedRow, type ExportedTable, stationTables } from './station-tables.ts'
 
 /*
  * Rows of an exported station in temporary tables `staged_TABLE`, in which nothing refers to anything yet. The column
  * `"Row"` is their number in the file.
  */
 
-export interface StageOptions {
+export interface StageRowsOptions {
   readonly signal: AbortSignal
   readonly onRows: (table: string, rows: number) => void
   /** Private networks that addresses may lead to. */
@@ -34,7 +34,7 @@ export async function stageRows(
   tx: Tx,
   archive: string,
   header: BackupHeader,
-  options: StageOptions
+  options: StageRowsOptions
 ): Promise<readonly string[]> {
   const columns = new Map(header.tables.map(table => [table.name, table.columns]))
   for (const table of stationTables) await createStaged(tx, table, columns.get(table.name))
@@ -50,7 +50,7 @@ export async function stageRows(
 /** As text, so that COPY accepts every row. */
 async function createStaged(
   tx: Tx,
-  table: StationTable,
+  table: ExportedTable,
   columns: readonly string[] | undefined
 ): Promise<void> {
   if (columns === undefined) throw new OperatorError(`the file has no table ${table.name}`)
@@ -75,7 +75,7 @@ async function load(
   tx: Tx,
   archive: string,
   columns: ReadonlyMap<string, readonly string[]>,
-  { signal, onRows }: StageOptions
+  { signal, onRows }: StageRowsOptions
 ): Promise<void> {
   const known = new Set(stationTables.map(({ name }) => name))
   const state: { table: string; copy: CopyIn | null; pieces: number } = { table: '', copy: null, pieces: 0 }
@@ -92,8 +92,8 @@ async function load(
     return state.copy
   }
   try {
-    await readFiles(archive, { signal }, async ({ path, content }) => {
-      const table = parseTableName(path)
+    await readArchiveFiles(archive, { signal }, async ({ path, content }) => {
+      const table = parseTableEntryPath(path)
       if (table === null || !known.has(table)) return
       const copy = state.copy !== null && state.table === table ? state.copy : await begin(table)
       for await (const piece of content) await copy.write(piece).catch(refuse)
@@ -121,7 +121,7 @@ async function setTypes(tx: Tx, name: string, columns: readonly string[]): Promi
   try {
     await change(types)
   } catch (error) {
-    if (!codeOf(error).startsWith('22')) throw error
+    if (!errorCodeOf(error).startsWith('22')) throw error
     // Postgres does not say which one it is.
     for (const column of types)
       await change([column]).catch((cause: unknown) => {
@@ -137,8 +137,8 @@ const rowsAtOnce = 1_000
 /** Checks the values of all rows, and stores them as they are accepted. */
 async function checkRows(
   tx: Tx,
-  table: StationTable,
-  { allowedNetworks, signal }: StageOptions
+  table: ExportedTable,
+  { allowedNetworks, signal }: StageRowsOptions
 ): Promise<void> {
   const { name, accept = row => row, addresses } = table
   const checked = Object.keys(table.columns)
@@ -155,7 +155,7 @@ async function checkRows(
       const accepted = accept(valid)
       if (isProblem(accepted)) throw refusal(name, accepted.column, place, valid, accepted.sentence)
       for (const { column, url } of addresses?.(accepted) ?? []) {
-        const problem = await checkTarget(url, allowedNetworks)
+        const problem = await findTargetProblem(url, allowedNetworks)
         if (problem) throw refusal(name, column, place, { [column]: url }, problem.sentence)
       }
       if (!isDeepStrictEqual(accepted, row)) changed.push({ ...accepted, Row: place })
@@ -177,7 +177,7 @@ type Problem = { readonly column: string; readonly sentence: string }
 const isProblem = (value: StagedRow | Problem): value is Problem =>
   Object.keys(value).length === 2 && 'column' in value && 'sentence' in value
 
-function acceptValues({ name, columns }: StationTable, place: number, row: StagedRow): StagedRow {
+function acceptValues({ name, columns }: ExportedTable, place: number, row: StagedRow): StagedRow {
   const accepted: Record<string, unknown> = {}
   for (const [column, value] of Object.entries(row)) {
     const field = columns[column]
@@ -209,7 +209,7 @@ const startBytes = 12
 async function checkPictures(
   tx: Tx,
   name: string,
-  { bytes, type, hash, isKey }: NonNullable<StationTable['picture']>
+  { bytes, type, hash, isKey }: NonNullable<ExportedTable['picture']>
 ): Promise<void> {
   for (let after = 0; ;) {
     const rows = await tx.unsafe<{ place: number; start: Uint8Array | null; hash: string; stored: string }[]>(

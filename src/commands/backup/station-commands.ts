@@ -6,9 +6,9 @@ import { openCommandLine, toAbsolutePath } from '../../platform/process/command-
 import { openPhaseProgress } from '../../platform/process/phase-progress.ts'
 import { verifyArchive } from '../../upkeep/archives/read-archive.ts'
 import { withCommandDatabase } from '../command-database.ts'
-import { copySeconds } from './backup-command.ts'
+import { copyStatementSeconds } from './backup-command.ts'
+import { exportStation } from './export-station.ts'
 import { importStation } from './import-station.ts'
-import { exportStation } from './station-file.ts'
 
 const exportUsage = 'usage: npm run export-station -- [OPTIONS] STATION FILE'
 
@@ -42,7 +42,7 @@ export function exportStationCommand(call: CommandContext, signal: AbortSignal):
     const archive = toAbsolutePath(call, file)
     const progress = openPhaseProgress(call.stderr)
     try {
-      const pool = { name: 'export', statementSeconds: copySeconds }
+      const pool = { name: 'export', statementSeconds: copyStatementSeconds }
       const { bytes, manifest, unreadable } = await withCommandDatabase(
         parseConfig(call.env),
         call,
@@ -100,7 +100,7 @@ export function importStationCommand(call: CommandContext, signal: AbortSignal):
     try {
       const onProgress = (share: number) => progress.share('reading the file', share)
       const contents = await verifyArchive(archive, { signal, onProgress })
-      const pool = { name: 'station import', statementSeconds: copySeconds }
+      const pool = { name: 'station import', statementSeconds: copyStatementSeconds }
       const config = parseConfig(call.env)
       const imported = await withCommandDatabase(config, call, pool, (sql, dataDir) =>
         importStation(sql, archive, contents, {

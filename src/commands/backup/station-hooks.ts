@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import { toFieldErrors } from '../../model/fields/form.ts'
 import type { NamedValue } from '../../model/fields/named-values.ts'
-import { findMissingConfig } from '../../webhooks/config-change.ts'
-import { isSecret, findSetting } from '../../webhooks/config.ts'
+import { toFieldErrors } from '../../model/fields/validators.ts'
+import { findMissingHookSettings } from '../../webhooks/hook-config-change.ts'
+import { isSecretSetting, findSettingField } from '../../webhooks/hook-config.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
 import { getHookType } from '../../webhooks/types/hook-types.ts'
 
@@ -27,8 +27,8 @@ export function withoutHookSecrets(row: Row): Row | { readonly column: string; r
     return { column: 'triggers', sentence: `is not supported by the type ${type.name}.` }
   const config: NamedValue[] = []
   for (const { key, value } of configOf(row)) {
-    const field = findSetting(type, key)
-    if (isSecret(type, key) || Object.hasOwn(type.made, key)) config.push({ key, value: '' })
+    const field = findSettingField(type, key)
+    if (isSecretSetting(type, key) || Object.hasOwn(type.made, key)) config.push({ key, value: '' })
     else if (!field) {
       if (!type.isRetired) return { column: 'config', sentence: `has the unknown setting ${key}.` }
       config.push({ key, value })
@@ -40,9 +40,9 @@ export function withoutHookSecrets(row: Row): Row | { readonly column: string; r
     }
   }
   const lacksSecret = config.some(
-    ({ key, value }) => value === '' && (isSecret(type, key) || Object.hasOwn(type.made, key))
+    ({ key, value }) => value === '' && (isSecretSetting(type, key) || Object.hasOwn(type.made, key))
   )
-  const isComplete = !lacksSecret && findMissingConfig(type, config).length === 0
+  const isComplete = !lacksSecret && findMissingHookSettings(type, config).length === 0
   return { ...row, config, is_enabled: row['is_enabled'] === true && isComplete }
 }
 
@@ -50,6 +50,6 @@ export function withoutHookSecrets(row: Row): Row | { readonly column: string; r
 export function findHookAddresses(row: Row): { readonly column: string; readonly url: string }[] {
   const type = typeOf(row)
   return configOf(row)
-    .filter(({ key, value }) => type.urls.includes(key) && !isSecret(type, key) && value !== '')
+    .filter(({ key, value }) => type.urls.includes(key) && !isSecretSetting(type, key) && value !== '')
     .map(({ value }) => ({ column: 'config', url: String(value) }))
 }

@@ -1,36 +1,36 @@
-import { customFields } from '../../api/library/custom-fields.ts'
-import { playlists } from '../../api/playlists/playlists.ts'
-import { hlsStreams } from '../../api/stations/hls-streams.ts'
-import { remotes } from '../../api/stations/remotes.ts'
-import { stations } from '../../api/stations/stations.ts'
-import { streamers } from '../../api/streamers/streamers.ts'
-import { webhooks } from '../../api/webhooks/webhooks.ts'
+import { customFieldsResource } from '../../api/library/custom-fields.ts'
+import { playlistsResource } from '../../api/playlists/playlists.ts'
+import { hlsStreamsResource } from '../../api/stations/hls-streams.ts'
+import { remotesResource } from '../../api/stations/remotes.ts'
+import { stationsResource } from '../../api/stations/stations.ts'
+import { streamersResource } from '../../api/streamers/streamers.ts'
+import { webhooksResource } from '../../api/webhooks/webhooks.ts'
 import { type Fields, isWebAddress } from '../../model/fields/field.ts'
 import { maxAmplifyDb } from '../../model/songs/cue-points.ts'
-import { uniqueIdPattern, maxLengths } from '../../model/songs/song.ts'
-import { configWithoutCredentials, hookHasCredential } from '../../upkeep/archives/sealed-values.ts'
+import { uniqueIdPattern, maxTagLengths } from '../../model/songs/song.ts'
+import { configWithoutCredentialsSql, hookHasCredentialSql } from '../../upkeep/archives/sealed-values.ts'
 import {
-  audioFileName,
-  columnsOf,
-  folderPath,
-  id,
-  line,
-  lines,
-  list,
-  matching,
-  maxInteger,
-  moment,
-  number,
-  optional,
-  passwordHash,
-  sha256,
-  songId,
-  songPath,
-  timestamp,
-  truth,
-  value,
-  whole,
-  word
+  audioFileNameColumn,
+  resourceColumns,
+  folderPathColumn,
+  idColumn,
+  lineColumn,
+  linesColumn,
+  listColumn,
+  matchingTextColumn,
+  maxInt32,
+  pastMsColumn,
+  numberColumn,
+  nullableColumn,
+  passwordHashColumn,
+  sha256Column,
+  songIdColumn,
+  songPathColumn,
+  timestampColumn,
+  booleanColumn,
+  customValueColumn,
+  wholeNumberColumn,
+  wordColumn
 } from './station-columns.ts'
 import { findHookAddresses, withoutHookSecrets } from './station-hooks.ts'
 
@@ -38,7 +38,7 @@ import { findHookAddresses, withoutHookSecrets } from './station-hooks.ts'
 export type StagedRow = Readonly<Record<string, unknown>>
 
 /** A table with rows of a station, in the order in which they are imported. */
-export interface StationTable {
+export interface ExportedTable {
   readonly name: string
   /** SQL: which rows `t` belong to the station; `$ID` is its id. */
   readonly where: string
@@ -89,11 +89,11 @@ const isBelowFolder = (path: string) => `($FOLDER <> '' and starts_with(${path},
 const importedPath = `'imported/' || left(md5(t.path), 12) || '-' || substring(t.path from '[^/]*$')`
 
 /** SQL: whether the file of a song is on this machine, outside of the folder of the songs. */
-export const isOutside = (table: string) =>
+export const isOutsideSql = (table: string) =>
   `(starts_with(${table}.path, '/') and not ${isBelowFolder(`${table}.path`)})`
 
 /** SQL: the path of a song `t` in the file. Paths of this machine mean nothing in another installation. */
-export const exportedPath = `case when ${isBelowFolder('t.path')} then substr(t.path, length($FOLDER) + 1)
+export const exportedPathSql = `case when ${isBelowFolder('t.path')} then substr(t.path, length($FOLDER) + 1)
   when starts_with(t.path, '/') then ${importedPath} else t.path end`
 
 const text = (row: StagedRow, column: string) => {
@@ -106,36 +106,36 @@ const address = (row: StagedRow, column: string) =>
   text(row, column) === '' ? [] : [{ column, url: text(row, column) }]
 
 const keys = {
-  title_key: optional(whole(-Number.MAX_SAFE_INTEGER)),
-  artist_keys: optional(list(whole(-Number.MAX_SAFE_INTEGER), 1_000))
+  title_key: nullableColumn(wholeNumberColumn(-Number.MAX_SAFE_INTEGER)),
+  artist_keys: nullableColumn(listColumn(wholeNumberColumn(-Number.MAX_SAFE_INTEGER), 1_000))
 }
 const song = {
-  song_id: songId,
-  artist: line(maxLengths.artist),
-  title: line(maxLengths.title),
-  album: line(maxLengths.album),
-  genre: line(maxLengths.genre),
-  isrc: line(maxLengths.isrc),
-  duration_ms: whole(0, maxInteger),
+  song_id: songIdColumn,
+  artist: lineColumn(maxTagLengths.artist),
+  title: lineColumn(maxTagLengths.title),
+  album: lineColumn(maxTagLengths.album),
+  genre: lineColumn(maxTagLengths.genre),
+  isrc: lineColumn(maxTagLengths.isrc),
+  duration_ms: wholeNumberColumn(0, maxInt32),
   ...keys
 }
-const count = whole(0, maxInteger)
+const count = wholeNumberColumn(0, maxInt32)
 
-export const stationTables: readonly StationTable[] = [
+export const stationTables: readonly ExportedTable[] = [
   {
     name: 'stations',
     where: 't.id = $ID',
     columns: {
-      id,
-      ...columnsOf(stations, [
+      id: idColumn,
+      ...resourceColumns(stationsResource, [
         'media_storage_location_id',
         'recordings_storage_location_id',
         'podcasts_storage_location_id'
       ]),
       random_seed: count,
-      created_at: timestamp,
-      playout_key: matching(/^$|^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits.'),
-      fallback_path: audioFileName
+      created_at: timestampColumn,
+      playout_key: matchingTextColumn(/^$|^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits.'),
+      fallback_path: audioFileNameColumn
     },
     without: [
       'epoch',
@@ -168,7 +168,7 @@ export const stationTables: readonly StationTable[] = [
   {
     name: 'artwork',
     where: 't.hash in (select artwork_hash from media where station_id = $ID)',
-    columns: { hash: sha256, content_type: value(100) },
+    columns: { hash: sha256Column, content_type: customValueColumn(100) },
     picture: { bytes: 'bytes', type: 'content_type', hash: 'hash', isKey: true },
     sharedBy: 'hash'
   },
@@ -176,7 +176,7 @@ export const stationTables: readonly StationTable[] = [
     name: 'custom_fields',
     where:
       't.id in (select f.field_id from media_custom_fields f join media m on m.id = f.media_id where m.station_id = $ID)',
-    columns: { id, ...columnsOf(customFields) },
+    columns: { id: idColumn, ...resourceColumns(customFieldsResource) },
     sharedBy: 'short_name',
     accept: row =>
       text(row, 'short_name') === '' || text(row, 'short_name') in Object.prototype
@@ -186,7 +186,12 @@ export const stationTables: readonly StationTable[] = [
   {
     name: 'hls_streams',
     where: ofStation,
-    columns: { id, station_id: id, ...columnsOf(hlsStreams), intro_path: audioFileName },
+    columns: {
+      id: idColumn,
+      station_id: idColumn,
+      ...resourceColumns(hlsStreamsResource),
+      intro_path: audioFileNameColumn
+    },
     without: [
       'mount_listeners_total',
       'mount_listeners_unique',
@@ -199,7 +204,7 @@ export const stationTables: readonly StationTable[] = [
   {
     name: 'remotes',
     where: `${ofStation} and t.relay_id is null`,
-    columns: { id, station_id: id, ...columnsOf(remotes) },
+    columns: { id: idColumn, station_id: idColumn, ...resourceColumns(remotesResource) },
     without: ['admin_password', 'relay_id', 'relayed_mount', 'listeners_total', 'listeners_unique'],
     references: { station_id: 'stations' },
     addresses: row => (text(row, 'type') === '' ? [] : address(row, 'url'))
@@ -207,7 +212,12 @@ export const stationTables: readonly StationTable[] = [
   {
     name: 'playlists',
     where: ofStation,
-    columns: { id, station_id: id, ...columnsOf(playlists), pass: whole(0, 1e12) },
+    columns: {
+      id: idColumn,
+      station_id: idColumn,
+      ...resourceColumns(playlistsResource),
+      pass: wholeNumberColumn(0, 1e12)
+    },
     without: ['fetched_at_ms', 'fetch_at_ms', 'fetch_problem', 'failing_since_ms'],
     references: { station_id: 'stations' },
     importedAs: { schedule_items: newScheduleItems },
@@ -221,31 +231,31 @@ export const stationTables: readonly StationTable[] = [
     name: 'media',
     where: ofStation,
     columns: {
-      id,
-      station_id: id,
-      unique_id: matching(uniqueIdPattern, 'must be 24 hexadecimal digits.'),
-      path: songPath,
+      id: idColumn,
+      station_id: idColumn,
+      unique_id: matchingTextColumn(uniqueIdPattern, 'must be 24 hexadecimal digits.'),
+      path: songPathColumn,
       ...song,
-      lyrics: lines(maxLengths.lyrics),
-      artwork_hash: optional(sha256),
-      size_bytes: whole(),
-      modified_ms: whole(),
-      created_at: timestamp,
-      remote_playlist_id: optional(id),
-      cue_in_ms: optional(count),
-      cue_out_ms: optional(whole(1, maxInteger)),
-      fade_in_ms: optional(count),
-      fade_out_ms: optional(count),
-      start_next_ms: optional(count),
-      amplify_db: optional(number(-maxAmplifyDb, maxAmplifyDb)),
-      operator_cues: list(matching(/^[a-z_]{1,40}$/, 'must be the name of a column.'), 100),
-      tag_version: whole(0, 32_767),
-      artists: list(line(maxLengths.artist), 20),
-      artists_for: line(maxLengths.artist)
+      lyrics: linesColumn(maxTagLengths.lyrics),
+      artwork_hash: nullableColumn(sha256Column),
+      size_bytes: wholeNumberColumn(),
+      modified_ms: wholeNumberColumn(),
+      created_at: timestampColumn,
+      remote_playlist_id: nullableColumn(idColumn),
+      cue_in_ms: nullableColumn(count),
+      cue_out_ms: nullableColumn(wholeNumberColumn(1, maxInt32)),
+      fade_in_ms: nullableColumn(count),
+      fade_out_ms: nullableColumn(count),
+      start_next_ms: nullableColumn(count),
+      amplify_db: nullableColumn(numberColumn(-maxAmplifyDb, maxAmplifyDb)),
+      operator_cues: listColumn(matchingTextColumn(/^[a-z_]{1,40}$/, 'must be the name of a column.'), 100),
+      tag_version: wholeNumberColumn(0, 32_767),
+      artists: listColumn(lineColumn(maxTagLengths.artist), 20),
+      artists_for: lineColumn(maxTagLengths.artist)
     },
     // The machine that imports it does not have the file.
     without: ['imported_from'],
-    exportedAs: { path: exportedPath },
+    exportedAs: { path: exportedPathSql },
     references: { station_id: 'stations', remote_playlist_id: 'playlists' },
     // A cover that the file does not have may be one of another station.
     importedAs: {
@@ -255,20 +265,25 @@ export const stationTables: readonly StationTable[] = [
   {
     name: 'media_custom_fields',
     where: ofMedia,
-    columns: { media_id: id, field_id: id, value: value(10_000), is_from_tag: truth },
+    columns: {
+      media_id: idColumn,
+      field_id: idColumn,
+      value: customValueColumn(10_000),
+      is_from_tag: booleanColumn
+    },
     references: { media_id: 'media', field_id: 'custom_fields' }
   },
   {
     name: 'media_folders',
     where: ofStation,
-    columns: { station_id: id, path: songPath },
+    columns: { station_id: idColumn, path: songPathColumn },
     references: { station_id: 'stations' }
   },
   {
     name: 'playlist_folders',
     // Songs of folders elsewhere get other paths, in none of the folders of playlists.
     where: `${ofPlaylist} and not (starts_with(t.path, '/') and not ${isBelowFolder("t.path || '/'")})`,
-    columns: { id, playlist_id: id, path: folderPath },
+    columns: { id: idColumn, playlist_id: idColumn, path: folderPathColumn },
     // The paths of songs change likewise.
     exportedAs: {
       path: `case when ${isBelowFolder("t.path || '/'")} then rtrim(substr(t.path || '/', length($FOLDER) + 1), '/') else t.path end`
@@ -279,25 +294,30 @@ export const stationTables: readonly StationTable[] = [
     name: 'playlist_tracks',
     where: ofPlaylist,
     columns: {
-      id,
-      playlist_id: id,
-      media_id: optional(id),
-      repeated_media_id: optional(id),
-      position: whole(-maxInteger, maxInteger),
-      last_pass: whole(0, 1e12),
-      last_aired_ms: optional(moment),
-      is_from_folder: truth
+      id: idColumn,
+      playlist_id: idColumn,
+      media_id: nullableColumn(idColumn),
+      repeated_media_id: nullableColumn(idColumn),
+      position: wholeNumberColumn(-maxInt32, maxInt32),
+      last_pass: wholeNumberColumn(0, 1e12),
+      last_aired_ms: nullableColumn(pastMsColumn),
+      is_from_folder: booleanColumn
     },
     exportedAs: {
       is_from_folder: `t.is_from_folder and not exists (
-        select from media m where m.id = t.media_id and ${isOutside('m')})`
+        select from media m where m.id = t.media_id and ${isOutsideSql('m')})`
     },
     references: { playlist_id: 'playlists', media_id: 'media', repeated_media_id: 'media' }
   },
   {
     name: 'streamers',
     where: ofStation,
-    columns: { id, station_id: id, ...columnsOf(streamers), streamer_password: passwordHash },
+    columns: {
+      id: idColumn,
+      station_id: idColumn,
+      ...resourceColumns(streamersResource),
+      streamer_password: passwordHashColumn
+    },
     picture: { bytes: 'artwork', type: 'artwork_type', hash: 'artwork_hash', isKey: false },
     references: { station_id: 'stations' },
     importedAs: { schedule_items: newScheduleItems }
@@ -305,7 +325,12 @@ export const stationTables: readonly StationTable[] = [
   {
     name: 'webhooks',
     where: ofStation,
-    columns: { id, station_id: id, ...columnsOf(webhooks), is_auto_disabled: truth },
+    columns: {
+      id: idColumn,
+      station_id: idColumn,
+      ...resourceColumns(webhooksResource),
+      is_auto_disabled: booleanColumn
+    },
     without: [
       'former_secret',
       'former_secret_until_ms',
@@ -322,8 +347,8 @@ export const stationTables: readonly StationTable[] = [
     references: { station_id: 'stations' },
     exportedAs: {
       // A hook whose credential is missing must not be sent.
-      is_enabled: `t.is_enabled and not ${hookHasCredential}`,
-      config: configWithoutCredentials
+      is_enabled: `t.is_enabled and not ${hookHasCredentialSql}`,
+      config: configWithoutCredentialsSql
     },
     accept: withoutHookSecrets,
     addresses: findHookAddresses
@@ -332,28 +357,28 @@ export const stationTables: readonly StationTable[] = [
     name: 'song_history',
     where: `${ofStation} and t.ended_at_ms is not null`,
     columns: {
-      id,
-      station_id: id,
-      media_id: optional(id),
-      playlist_id: optional(id),
-      playlist: line(200),
-      streamer: line(255),
-      is_request: truth,
-      is_visible: truth,
+      id: idColumn,
+      station_id: idColumn,
+      media_id: nullableColumn(idColumn),
+      playlist_id: nullableColumn(idColumn),
+      playlist: lineColumn(200),
+      streamer: lineColumn(255),
+      is_request: booleanColumn,
+      is_visible: booleanColumn,
       ...song,
-      started_at_ms: moment,
-      due_at_ms: optional(whole()),
-      ended_at_ms: moment,
+      started_at_ms: pastMsColumn,
+      due_at_ms: nullableColumn(wholeNumberColumn()),
+      ended_at_ms: pastMsColumn,
       listeners_start: count,
       listeners_end: count,
       listeners_peak: count,
       delta_positive: count,
       delta_negative: count,
       unique_listeners: count,
-      pass: whole(0, 1e12),
-      occurrence_ms: optional(moment),
-      is_bridged: truth,
-      stopped_at_ms: optional(moment)
+      pass: wholeNumberColumn(0, 1e12),
+      occurrence_ms: nullableColumn(pastMsColumn),
+      is_bridged: booleanColumn,
+      stopped_at_ms: nullableColumn(pastMsColumn)
     },
     without: ['track_id', 'request_id', 'counts_offset'],
     references: { station_id: 'stations', media_id: 'media', playlist_id: 'playlists' }
@@ -362,13 +387,13 @@ export const stationTables: readonly StationTable[] = [
     name: 'broadcasts',
     where: `${ofStation} and t.ended_at_ms is not null`,
     columns: {
-      id,
-      station_id: id,
-      streamer_id: optional(id),
-      username: line(255),
-      streamer_name: line(255),
-      started_at_ms: moment,
-      ended_at_ms: moment
+      id: idColumn,
+      station_id: idColumn,
+      streamer_id: nullableColumn(idColumn),
+      username: lineColumn(255),
+      streamer_name: lineColumn(255),
+      started_at_ms: pastMsColumn,
+      ended_at_ms: pastMsColumn
     },
     without: ['unheard_since_ms', 'recording_path'],
     references: { station_id: 'stations', streamer_id: 'streamers' }
@@ -377,8 +402,8 @@ export const stationTables: readonly StationTable[] = [
     name: 'listener_minutes',
     where: ofStation,
     columns: {
-      station_id: id,
-      minute: whole(0, maxInteger),
+      station_id: idColumn,
+      minute: wholeNumberColumn(0, maxInt32),
       total: count,
       unique: count,
       most: count,
@@ -391,22 +416,22 @@ export const stationTables: readonly StationTable[] = [
     name: 'listener_sessions',
     where: ofStation,
     columns: {
-      station_id: id,
-      started_at_ms: moment,
-      opened: whole(),
+      station_id: idColumn,
+      started_at_ms: pastMsColumn,
+      opened: wholeNumberColumn(),
       ordinal: count,
-      ended_at_ms: moment,
-      source: word(['mount', 'remote', 'hls']),
-      stream: line(2_000),
-      family: line(100),
-      client: line(100),
-      country: matching(/^([A-Z]{2})?$/, 'must be a code of two letters.')
+      ended_at_ms: pastMsColumn,
+      source: wordColumn(['mount', 'remote', 'hls']),
+      stream: lineColumn(2_000),
+      family: lineColumn(100),
+      client: lineColumn(100),
+      country: matchingTextColumn(/^([A-Z]{2})?$/, 'must be a code of two letters.')
     },
     references: { station_id: 'stations' }
   }
 ]
 
 /** All columns of a table that are exported and imported. */
-export const columnNamesOf = ({ columns, picture }: StationTable): string[] => [
+export const columnNamesOf = ({ columns, picture }: ExportedTable): string[] => [
   ...new Set([...Object.keys(columns), ...(picture ? [picture.bytes, picture.type, picture.hash] : [])])
 ]

@@ -3,21 +3,21 @@ import { access, constants, readdir } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import { noCuePoints } from '../../model/songs/cue-points.ts'
 import type { ImportedSong } from '../../model/songs/song.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { findMediaIds, getOrCreatePlaylist, upsertMedia } from '../../stores/db/library/media-rows.ts'
-import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
+import { findMediaIdsByPaths, getOrCreatePlaylist, upsertMedia } from '../../stores/db/library/media-rows.ts'
+import { appendMissingEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { insertStation } from '../../stores/db/stations.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
 
 /** Checks that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError`. */
-export async function checkMediaDir(folder: string): Promise<void> {
+export async function assertMediaDir(folder: string): Promise<void> {
   try {
     await access(folder, constants.R_OK | constants.X_OK)
     await readdir(folder)
   } catch (error) {
-    const reason = codeOf(error) || String(error)
+    const reason = errorCodeOf(error) || String(error)
     throw new OperatorError(`MEDIA_DIR ${folder} is not a readable folder (${reason}): correct or unset it`)
   }
 }
@@ -42,8 +42,8 @@ export async function createDemoStation(sql: Sql): Promise<number> {
     await upsertMedia(tx, id, songs)
     const playlistId = await getOrCreatePlaylist(tx, id, 'Goldberg Variations')
     const paths = songs.map(song => song.path)
-    const ids = await findMediaIds(tx, id, paths)
-    await appendEntries(tx, playlistId, countOccurrences([...ids.values()]))
+    const ids = await findMediaIdsByPaths(tx, id, paths)
+    await appendMissingEntries(tx, playlistId, countOccurrences([...ids.values()]))
     return id
   })
 }

@@ -4,8 +4,8 @@ import { type CommandContext, reportOperatorErrors } from '../../platform/proces
 import { openCommandLine } from '../../platform/process/command-line.ts'
 import { fullVersion } from '../../platform/process/program-files.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { checkInstallation, checkStopped } from '../../upkeep/checks/check-installation.ts'
-import { type Finding, problem, renderFindings, warning } from '../../upkeep/checks/finding.ts'
+import { checkInstallation, checkStoppedInstallation } from '../../upkeep/checks/check-installation.ts'
+import { type Finding, problemFinding, renderFindings, warningFinding } from '../../upkeep/checks/finding.ts'
 import { type CommandStores, findCommandStores } from '../command-database.ts'
 
 const usage = 'usage: npm run doctor -- [--json]'
@@ -53,11 +53,15 @@ async function examine(call: CommandContext): Promise<readonly Finding[]> {
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     return [
-      problem('configuration', error.message, 'correct the environment variables (docs/configuration.md)')
+      problemFinding(
+        'configuration',
+        error.message,
+        'correct the environment variables (docs/configuration.md)'
+      )
     ]
   }
   const mistyped = findMistypedVariables(call.env).map(({ given, meant }) =>
-    warning(
+    warningFinding(
       'configuration',
       `${given} is set and has no effect`,
       `rename it to ${meant}, which was probably meant`
@@ -65,7 +69,7 @@ async function examine(call: CommandContext): Promise<readonly Finding[]> {
   )
   const findings =
     stores === null
-      ? await checkStopped(config)
+      ? await checkStoppedInstallation(config)
       : await checkInstallation({ ...config, DATA_DIR: stores.dataDir }, stores, name =>
           Boolean(call.env[name])
         )

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
 import { toColumnName, type Fields, sealingPurpose } from '../../model/fields/field.ts'
-import { bodyValidator, toFieldErrors } from '../../model/fields/form.ts'
+import { bodyValidator, toFieldErrors } from '../../model/fields/validators.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import type { NewRow } from './insert-rows.ts'
+import type { RowToInsert } from './insert-rows.ts'
 
 interface RecordForm {
   readonly table: string
@@ -14,12 +14,12 @@ interface RecordForm {
  * Validates a record like a body of the REST API, and returns its row with secrets sealed. A value that is not accepted
  * gets its default and is passed to `onProblem`. Returns null if that is a required one.
  */
-export function acceptRecord(
+export function toValidRow(
   { table, fields }: RecordForm,
   body: Readonly<Record<string, unknown>>,
   secrets: Pick<Secrets, 'seal'>,
   onProblem: (problem: string) => void
-): NewRow | null {
+): RowToInsert | null {
   const validator = bodyValidator(fields)
   const accepted = new Map(Object.entries(body))
   for (;;) {
@@ -41,7 +41,7 @@ function rowOf(
   fields: Fields,
   values: Readonly<Record<string, unknown>>,
   secrets: Pick<Secrets, 'seal'>
-): NewRow {
+): RowToInsert {
   const row: Record<string, unknown> = {}
   for (const [name, { kind, isStored, isHashed }] of Object.entries(fields)) {
     const value = values[name]
@@ -56,7 +56,7 @@ function rowOf(
 export const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max)
 
 /** Returns a function like `clamp` for values of fields, which passes changes to `onProblem`. */
-export const openClamp =
+export const openReportingClamp =
   (onProblem: (problem: string) => void) =>
   (field: string, value: number, min: number, max: number): number => {
     const nearest = clamp(value, min, max)

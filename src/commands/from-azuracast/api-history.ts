@@ -1,5 +1,11 @@
-import { type Client, type Json, toNumber, toObject, pageRows } from './api-client.ts'
-import { textOf } from './source.ts'
+import {
+  type AzuracastClient,
+  type AzuracastRecord,
+  toNumberOrZero,
+  toObject,
+  apiPageRows
+} from './api-client.ts'
+import { scalarToText } from './source.ts'
 import { playbackDelayMs } from './steps/history.ts'
 
 /** The API wants both; it answers for the last two weeks otherwise. */
@@ -26,20 +32,23 @@ export const historyColumns = [
 ]
 
 /** Reads the history of all stations in the order of the ids. */
-export async function* readHistory(
-  client: Client,
-  stations: readonly Json[],
-  playlists: readonly Json[],
-  streamers: readonly Json[]
-): AsyncGenerator<readonly Json[]> {
+export async function* readApiHistory(
+  client: AzuracastClient,
+  stations: readonly AzuracastRecord[],
+  playlists: readonly AzuracastRecord[],
+  streamers: readonly AzuracastRecord[]
+): AsyncGenerator<readonly AzuracastRecord[]> {
   const streams = stations.map(({ id }) => readStationHistory(client, id, playlists, streamers))
   const heads = await Promise.all(streams.map(stream => stream.next()))
-  let batch: Json[] = []
+  let batch: AzuracastRecord[] = []
   for (;;) {
     let first = -1
     for (const [index, head] of heads.entries()) {
       const best = heads[first]
-      if (!head.done && (!best || best.done || toNumber(head.value['id']) < toNumber(best.value['id'])))
+      if (
+        !head.done &&
+        (!best || best.done || toNumberOrZero(head.value['id']) < toNumberOrZero(best.value['id']))
+      )
         first = index
     }
     const head = heads[first]
@@ -47,7 +56,7 @@ export async function* readHistory(
     if (!head || head.done || !stream) break
     batch.push(head.value)
     heads[first] = await stream.next()
-    if (batch.length < pageRows) continue
+    if (batch.length < apiPageRows) continue
     yield batch
     batch = []
   }
@@ -56,13 +65,13 @@ export async function* readHistory(
 
 /** The API lists the newest first, so the pages are read from the last one. */
 async function* readStationHistory(
-  client: Client,
+  client: AzuracastClient,
   stationId: unknown,
-  playlists: readonly Json[],
-  streamers: readonly Json[]
-): AsyncGenerator<Json, undefined> {
-  const path = `/api/station/${textOf(stationId)}/history`
-  const idByName = (records: readonly Json[], name: string, value: unknown) =>
+  playlists: readonly AzuracastRecord[],
+  streamers: readonly AzuracastRecord[]
+): AsyncGenerator<AzuracastRecord, undefined> {
+  const path = `/api/station/${scalarToText(stationId)}/history`
+  const idByName = (records: readonly AzuracastRecord[], name: string, value: unknown) =>
     value
       ? records.find(record => record['station_id'] === stationId && record[name] === value)?.['id']
       : null
@@ -70,15 +79,15 @@ async function* readStationHistory(
   for (let number = pages; number >= 1; number--)
     for (const play of (await client.page(path, historyRange, number)).rows.toReversed()) {
       const song = toObject(play['song'])
-      const change = toNumber(play['delta_total'])
-      const start = toNumber(play['played_at']) - playbackDelayMs / 1_000
+      const change = toNumberOrZero(play['delta_total'])
+      const start = toNumberOrZero(play['played_at']) - playbackDelayMs / 1_000
       yield {
         ...play,
         ...song,
         id: play['sh_id'],
         station_id: stationId,
         timestamp_start: start,
-        timestamp_end: start + toNumber(play['duration']),
+        timestamp_end: start + toNumberOrZero(play['duration']),
         playlist_id: idByName(playlists, 'name', play['playlist']),
         streamer_id: idByName(streamers, 'display_name', play['streamer']),
         request_id: play['is_request'] === true ? 1 : null,

@@ -1,6 +1,14 @@
-import { type Client, type Json, toObjects, listText, toNumber, toObject, openClient } from './api-client.ts'
-import { historyColumns, historyRange, readHistory } from './api-history.ts'
-import { type AzuracastSource, type SourceRow, type SourceTable, textOf } from './source.ts'
+import {
+  type AzuracastClient,
+  type AzuracastRecord,
+  toObjects,
+  toListText,
+  toNumberOrZero,
+  toObject,
+  openAzuracastClient
+} from './api-client.ts'
+import { historyColumns, historyRange, readApiHistory } from './api-history.ts'
+import { type AzuracastSource, type SourceRow, type SourceTable, scalarToText } from './source.ts'
 
 /** What the API of AzuraCast does not show. */
 const missing = [
@@ -20,14 +28,14 @@ const missing = [
 ]
 
 /** Reads a running AzuraCast with its REST API, with the key of an administrator. */
-export async function openApi(url: string, key: string, signal: AbortSignal): Promise<AzuracastSource> {
-  const client = openClient(url, key, signal)
+export async function openApiSource(url: string, key: string, signal: AbortSignal): Promise<AzuracastSource> {
+  const client = openAzuracastClient(url, key, signal)
   const settings = await client.one('/api/admin/settings')
   const stations = await client.all('/api/admin/stations')
   const perStation = async (path: string) => {
-    const rows: Json[] = []
+    const rows: AzuracastRecord[] = []
     for (const { id } of stations)
-      for (const record of await client.all(`/api/station/${textOf(id)}/${path}`))
+      for (const record of await client.all(`/api/station/${scalarToText(id)}/${path}`))
         rows.push({ ...record, station_id: id })
     return rows
   }
@@ -40,18 +48,18 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
   const roles = await client.all('/api/admin/roles')
   const users = await client.all('/api/admin/users')
   const histories = await Promise.all(
-    stations.map(async ({ id }) => client.count(`/api/station/${textOf(id)}/history`, historyRange))
+    stations.map(async ({ id }) => client.count(`/api/station/${scalarToText(id)}/history`, historyRange))
   )
 
-  const tables = new Map<string, SourceTable & { readonly records: readonly Json[] }>()
-  const add = (name: string, records: readonly Json[]) => {
+  const tables = new Map<string, SourceTable & { readonly records: readonly AzuracastRecord[] }>()
+  const add = (name: string, records: readonly AzuracastRecord[]) => {
     const columns = [...new Set(records.flatMap(record => Object.keys(record)))]
-    const sorted = records.toSorted((a, b) => toNumber(a['id']) - toNumber(b['id']))
+    const sorted = records.toSorted((a, b) => toNumberOrZero(a['id']) - toNumberOrZero(b['id']))
     tables.set(name, {
       name,
       columns,
       rows: records.length,
-      maxId: toNumber(sorted.at(-1)?.['id']),
+      maxId: toNumberOrZero(sorted.at(-1)?.['id']),
       records: sorted
     })
   }
@@ -77,7 +85,7 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
       ...playlist,
       playback_order: playlist['order'],
       remote_timeout: playlist['remote_buffer'],
-      backend_options: listText(playlist['backend_options'])
+      backend_options: toListText(playlist['backend_options'])
     }))
   )
   add('station_playlist_media', await trackRows(client, playlists, files))
@@ -107,7 +115,7 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
     notUtf8: new Map(),
     async *rows(name) {
       if (name === 'song_history') {
-        for await (const plays of readHistory(client, stations, playlists, streamers))
+        for await (const plays of readApiHistory(client, stations, playlists, streamers))
           yield plays.map(play => toRow(play, historyColumns))
         return
       }
@@ -117,17 +125,17 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
   }
 }
 
-function toRow(record: Json, columns: readonly string[]): SourceRow {
+function toRow(record: AzuracastRecord, columns: readonly string[]): SourceRow {
   return columns.map(column => toText(record[column]))
 }
 
 function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return value ? '1' : '0'
-  return typeof value === 'object' ? JSON.stringify(value) : textOf(value)
+  return typeof value === 'object' ? JSON.stringify(value) : scalarToText(value)
 }
 
-const toSnakeCase = (record: Json): Json =>
+const toSnakeCase = (record: AzuracastRecord): AzuracastRecord =>
   Object.fromEntries(
     Object.entries(record).map(([name, value]) => [
       name
@@ -139,28 +147,28 @@ const toSnakeCase = (record: Json): Json =>
 
 const idOf = (value: unknown) => (typeof value === 'object' && value !== null ? toObject(value)['id'] : value)
 
-const withStorageIds = (station: Json): Json => ({
+const withStorageIds = (station: AzuracastRecord): AzuracastRecord => ({
   ...station,
   media_storage_location_id: idOf(station['media_storage_location']),
   recordings_storage_location_id: idOf(station['recordings_storage_location']),
   podcasts_storage_location_id: idOf(station['podcasts_storage_location'])
 })
 
-const locationOf = (stations: readonly Json[], file: Json) =>
+const locationOf = (stations: readonly AzuracastRecord[], file: AzuracastRecord) =>
   idOf(stations.find(({ id }) => id === file['station_id'])?.['media_storage_location'])
 
 /** Stations that share a storage location list the same files. */
-const uniqueById = (records: readonly Json[]): Json[] => [
+const uniqueById = (records: readonly AzuracastRecord[]): AzuracastRecord[] => [
   ...new Map(records.map(record => [record['id'], record])).values()
 ]
 
-const numbered = (records: readonly Json[]): Json[] =>
+const numbered = (records: readonly AzuracastRecord[]): AzuracastRecord[] =>
   records.map((record, index) => ({ ...record, id: index + 1 }))
 
-function fieldRows(file: Json, fields: readonly Json[]): Json[] {
+function fieldRows(file: AzuracastRecord, fields: readonly AzuracastRecord[]): AzuracastRecord[] {
   const values = toObject(file['custom_fields'])
   return fields.flatMap(({ id, short_name: name }) => {
-    const value = values[textOf(name)]
+    const value = values[scalarToText(name)]
     return value === undefined || value === null
       ? []
       : [{ media_id: file['id'], field_id: id, field_value: value }]
@@ -169,7 +177,7 @@ function fieldRows(file: Json, fields: readonly Json[]): Json[] {
 
 const names = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
-function permissionRows(role: Json): Json[] {
+function permissionRows(role: AzuracastRecord): AzuracastRecord[] {
   const permissions = toObject(role['permissions'])
   const global = names(permissions['global']).map(name => ({ role_id: role['id'], action_name: name }))
   const ofStations = toObjects(permissions['station']).flatMap(({ id, permissions: granted }) =>
@@ -178,30 +186,32 @@ function permissionRows(role: Json): Json[] {
   return [...global, ...ofStations]
 }
 
-const scheduleRows = (owner: Json, column: string): Json[] =>
+const scheduleRows = (owner: AzuracastRecord, column: string): AzuracastRecord[] =>
   toObjects(owner['schedule_items']).map(item => ({
     ...item,
-    days: listText(item['days']),
+    days: toListText(item['days']),
     [column]: owner['id']
   }))
 
 async function trackRows(
-  client: Client,
-  playlists: readonly Json[],
-  files: readonly Json[]
-): Promise<Json[]> {
+  client: AzuracastClient,
+  playlists: readonly AzuracastRecord[],
+  files: readonly AzuracastRecord[]
+): Promise<AzuracastRecord[]> {
   const weights = new Map<string, number>()
   for (const { id, station_id: stationId, order, source } of playlists) {
     if (order !== 'sequential' || source !== 'songs') continue
-    const items = await client.optional(`/api/station/${textOf(stationId)}/playlist/${textOf(id)}/order`)
+    const items = await client.optional(
+      `/api/station/${scalarToText(stationId)}/playlist/${scalarToText(id)}/order`
+    )
     for (const [index, { media }] of (items ?? []).entries())
-      weights.set(`${textOf(id)} ${textOf(toObject(media)['id'])}`, index + 1)
+      weights.set(`${scalarToText(id)} ${scalarToText(toObject(media)['id'])}`, index + 1)
   }
   const tracks = files.flatMap(file =>
     toObjects(file['playlists']).map(({ id }) => ({
       playlist_id: id,
       media_id: file['id'],
-      weight: weights.get(`${textOf(id)} ${textOf(file['id'])}`) ?? 0,
+      weight: weights.get(`${scalarToText(id)} ${scalarToText(file['id'])}`) ?? 0,
       is_queued: true
     }))
   )

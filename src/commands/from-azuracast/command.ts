@@ -1,33 +1,33 @@
 import { resolve } from 'node:path'
 
 import { parseConfig } from '../../config.ts'
-import { normalizePath } from '../../library/storage/location.ts'
-import { allowedRoots } from '../../library/storage/record.ts'
+import { allowedStorageRoots } from '../../library/storage/location-record.ts'
+import { normalizeStoragePath } from '../../library/storage/location.ts'
 import { type CommandContext, reportInterruption } from '../../platform/process/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../../platform/process/command-line.ts'
 import { openPhaseProgress } from '../../platform/process/phase-progress.ts'
 import { openDatabaseSecrets } from '../../stores/secrets/secrets-key.ts'
-import { databaseHelp, withCommandDatabase } from '../command-database.ts'
-import { openApi } from './api-source.ts'
-import { openBackup } from './archive.ts'
-import { openDump } from './dump-source.ts'
-import { openMariadb } from './mariadb-source.ts'
+import { databaseHelpText, withCommandDatabase } from '../command-database.ts'
+import { openApiSource } from './api-source.ts'
+import { openAzuracastBackup } from './azuracast-backup.ts'
+import { openDumpSource } from './dump-source.ts'
+import { openMariadbSource } from './mariadb-source.ts'
 import { migrateInstallation } from './migrate-installation.ts'
-import { type ConflictRule, conflictRules, type Migration } from './migration.ts'
+import { type ConflictRule, conflictRules, type AzuracastMigration } from './migration.ts'
 import type { AzuracastSource } from './source.ts'
 
 /**
  * Takes over an installation of AzuraCast. Returns the exit code: 0 on success, 1 if nothing could be taken or an error
  * ended it, 130 if `signal` aborted it.
  */
-export function migrateCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
+export function migrateFromAzuracastCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   const outcome = 'run the same command again to continue'
   return reportInterruption(call, { signal, outcome }, () => runMigration(call, signal))
 }
 
 async function runMigration(call: CommandContext, signal: AbortSignal): Promise<number> {
   const { args, env, stdout, stderr } = call
-  const request = parseMigrationArguments(args)
+  const request = parseAzuracastArguments(args)
   if (request === null) {
     stdout.write(help)
     return 0
@@ -52,7 +52,7 @@ async function runMigration(call: CommandContext, signal: AbortSignal): Promise<
           onConflict,
           copyMediaTo: copyMediaTo === null ? null : toAbsolute(copyMediaTo),
           dataDir,
-          storageRoots: allowedRoots({ ...config, DATA_DIR: dataDir }),
+          storageRoots: allowedStorageRoots({ ...config, DATA_DIR: dataDir }),
           signal,
           onRows: countRows(source, progress)
         })
@@ -71,7 +71,7 @@ async function runMigration(call: CommandContext, signal: AbortSignal): Promise<
 function countRows(
   source: AzuracastSource,
   progress: ReturnType<typeof openPhaseProgress>
-): Migration['onRows'] {
+): AzuracastMigration['onRows'] {
   const counts = new Map<string, number>()
   return (table, rows) => {
     const total = source.tables.get(table)?.rows ?? 0
@@ -82,14 +82,14 @@ function countRows(
   }
 }
 
-type MigrationRequest = NonNullable<ReturnType<typeof parseMigrationArguments>>
+type MigrationRequest = NonNullable<ReturnType<typeof parseAzuracastArguments>>
 
 interface OpenedSource extends AsyncDisposable {
   readonly source: AzuracastSource
-  readonly files: Migration['files']
+  readonly files: AzuracastMigration['files']
 }
 
-const noFiles: Migration['files'] = { hasFiles: false, forEachFile: async () => {} }
+const noFiles: AzuracastMigration['files'] = { hasFiles: false, forEachFile: async () => {} }
 
 async function openSource(
   { backup, mariadbUrl, apiUrl, apiKey }: MigrationRequest,
@@ -98,7 +98,7 @@ async function openSource(
   signal: AbortSignal
 ): Promise<OpenedSource> {
   if (mariadbUrl !== null) {
-    const opened = await openMariadb(mariadbUrl, signal)
+    const opened = await openMariadbSource(mariadbUrl, signal)
     return {
       source: opened.source,
       files: noFiles,
@@ -107,14 +107,14 @@ async function openSource(
   }
   if (apiUrl !== null) {
     progress.share('reading the API', 0)
-    const source = await openApi(apiUrl, apiKey ?? '', signal)
+    const source = await openApiSource(apiUrl, apiKey ?? '', signal)
     return { source, files: noFiles, [Symbol.asyncDispose]: async () => {} }
   }
   const path = toAbsolute(backup ?? '')
-  const files = await openBackup(path, signal, share => progress.share('reading the backup', share))
+  const files = await openAzuracastBackup(path, signal, share => progress.share('reading the backup', share))
   try {
     const onProgress = (share: number) => progress.share('checking the database', share)
-    const source = await openDump(files.dumpFile, { description: path, signal, onProgress })
+    const source = await openDumpSource(files.dumpFile, { description: path, signal, onProgress })
     return { source, files, [Symbol.asyncDispose]: () => files[Symbol.asyncDispose]() }
   } catch (error) {
     await files[Symbol.asyncDispose]()
@@ -143,7 +143,7 @@ Can be repeated: what was taken is not changed again, and an interrupted run con
                   the station of AzuraCast a new id and short name, leave it out, or delete that of Cuewire
   --help          show this help
 
-${databaseHelp}`
+${databaseHelpText}`
 
 const { parse, usageError } = openCommandLine(usage, {
   mariadb: { type: 'string' },
@@ -156,7 +156,7 @@ const { parse, usageError } = openCommandLine(usage, {
 })
 
 /** Parses the command line; null if help is requested. Throws an `OperatorError` with the usage. */
-export function parseMigrationArguments(args: readonly string[]) {
+export function parseAzuracastArguments(args: readonly string[]) {
   const { values, positionals } = parse(args)
   if (values.help) return null
   const { mariadb: mariadbUrl = null, api: apiUrl = null, key: apiKey = null } = values
@@ -168,7 +168,7 @@ export function parseMigrationArguments(args: readonly string[]) {
     throw usageError('--mariadb must be like mysql://user:password@host:3306/azuracast')
   if (apiUrl !== null && !isUrl(apiUrl, ['http:', 'https:'])) throw usageError('--api must be a web address')
   const copyMediaTo = values['copy-media'] ?? null
-  if (copyMediaTo !== null && normalizePath('local', resolve('/', copyMediaTo)) === null)
+  if (copyMediaTo !== null && normalizeStoragePath('local', resolve('/', copyMediaTo)) === null)
     throw usageError('--copy-media must be the path of a folder')
   return {
     backup,

@@ -32,7 +32,7 @@ function escapeCopy(text: string): string {
 const linesPerChunk = 1_000
 
 /** Sends lines to a table with COPY, which is several times as fast as INSERT. */
-export async function copyLines(
+export async function copyLinesToTable(
   tx: Tx,
   table: string,
   columns: readonly string[],

@@ -1,15 +1,15 @@
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { decodeForeignText } from '../../platform/text/foreign-text.ts'
 import {
-  decode,
-  endOfQuoted,
+  decodeByteText,
+  findClosingQuote,
   findCharacterSet,
   findUsedDatabase,
-  identifier,
+  identifierPattern,
   isUtf8Text,
   parseCreateTable,
-  unquote
-} from './dump-names.ts'
+  unquoteIdentifier
+} from './dump-statements.ts'
 import type { SourceRow } from './source.ts'
 
 /** A part of a dump. Offsets are in bytes. */
@@ -204,7 +204,7 @@ let parsedForeign = false
 
 function decodeText(bytes: string): string {
   parsedForeign ||= !isUtf8Text(bytes)
-  return decode(bytes)
+  return decodeByteText(bytes)
 }
 
 /**
@@ -362,13 +362,13 @@ function findRowsStart(text: string, from: number): number {
 /** Parses `INSERT INTO t (a, b) VALUES `. */
 function parseInsert(head: string) {
   const pattern = new RegExp(
-    `^(?:insert|replace)\\s+(?:ignore\\s+)?into\\s+(?:${identifier})\\s*(?:\\(([^)]*)\\)\\s*)?values\\s*$`,
+    `^(?:insert|replace)\\s+(?:ignore\\s+)?into\\s+(?:${identifierPattern})\\s*(?:\\(([^)]*)\\)\\s*)?values\\s*$`,
     'i'
   )
   const [found, quoted, plain, list] = pattern.exec(head) ?? []
   if (found === undefined) return null
-  const names = list?.split(',').map(name => unquote(name.trim().replace(/^`|`$/g, '')))
-  return { table: unquote(quoted ?? plain ?? ''), columns: names ?? null }
+  const names = list?.split(',').map(name => unquoteIdentifier(name.trim().replace(/^`|`$/g, '')))
+  return { table: unquoteIdentifier(quoted ?? plain ?? ''), columns: names ?? null }
 }
 
 /** Returns the position behind the delimiter of a statement; -1 if the text ends before it. */
@@ -381,7 +381,7 @@ function findStatementEnd(text: string, from: number, delimiter: string): number
   marks.lastIndex = from
   for (let found = marks.exec(text); found; found = marks.exec(text)) {
     if (found[0] === ';') return marks.lastIndex
-    const end = endOfQuoted(text, found.index)
+    const end = findClosingQuote(text, found.index)
     if (end >= text.length) return -1
     marks.lastIndex = end + 1
   }

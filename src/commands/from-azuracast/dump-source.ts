@@ -21,7 +21,7 @@ const maxTables = 10_000
 /** Tables that are not in the order of their ids are read as a whole, to be sorted. */
 const maxUnorderedRows = 200_000
 
-export interface DumpOptions {
+export interface DumpSourceOptions {
   /** For messages. */
   readonly description: string
   readonly signal: AbortSignal
@@ -33,7 +33,7 @@ export interface DumpOptions {
  * Reads a whole dump once, which checks it, and finds its tables. Throws an `OperatorError` if it is damaged, not
  * complete or not of AzuraCast.
  */
-export async function openDump(file: string, options: DumpOptions): Promise<AzuracastSource> {
+export async function openDumpSource(file: string, options: DumpSourceOptions): Promise<AzuracastSource> {
   const { description, signal, onProgress } = options
   const { size } = await stat(file)
   const tables = new Map<string, IndexedTable>()

@@ -1,7 +1,7 @@
 import type { Tx } from '../../stores/db/sql.ts'
 
 /** A row by column. Bytes are text in hexadecimal with `\x`, times in ISO 8601. */
-export type NewRow = Readonly<Record<string, unknown>>
+export type RowToInsert = Readonly<Record<string, unknown>>
 
 /**
  * Inserts rows with the same columns, with their ids. Returns how many were new. Leaves out rows that refer to records
@@ -11,7 +11,7 @@ export type NewRow = Readonly<Record<string, unknown>>
 export async function insertRows(
   tx: Tx,
   table: string,
-  rows: readonly NewRow[],
+  rows: readonly RowToInsert[],
   references: Readonly<Record<string, string>> = {}
 ): Promise<number> {
   const [first] = rows

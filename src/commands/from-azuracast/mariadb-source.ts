@@ -9,7 +9,7 @@ const connectMs = 10_000
 const rowsPerBatch = 2_000
 
 /** A connection to a MariaDB. Disposing it ends the connection. */
-export interface OpenedMariadb extends AsyncDisposable {
+export interface OpenedMariadbSource extends AsyncDisposable {
   readonly source: AzuracastSource
 }
 
@@ -17,7 +17,7 @@ export interface OpenedMariadb extends AsyncDisposable {
  * Opens the database of a running AzuraCast, as of now: all reads see one snapshot, and nothing is written. `url` is
  * `mysql://user:password@host:port/database` or `mariadb://...`.
  */
-export async function openMariadb(url: string, signal: AbortSignal): Promise<OpenedMariadb> {
+export async function openMariadbSource(url: string, signal: AbortSignal): Promise<OpenedMariadbSource> {
   const address = new URL(url)
   const description = `${address.host}${address.pathname}`
   const opened = mysql.createConnection({

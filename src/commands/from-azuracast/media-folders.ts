@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-import type { ArchivedFile } from './archive.ts'
-import { type MigratedStation, type Migration, readSourceRows } from './migration.ts'
+import type { ArchivedFile } from './azuracast-backup.ts'
+import { type MigratedStation, type AzuracastMigration, readSourceRows } from './migration.ts'
 
 /** Stations by the storage location of their media, in the order of their ids in AzuraCast. */
-export function stationsByLocation({
+export function groupStationsByLocation({
   stations
-}: Pick<Migration, 'stations'>): Map<number, MigratedStation[]> {
+}: Pick<AzuracastMigration, 'stations'>): Map<number, MigratedStation[]> {
   const byLocation = new Map<number, MigratedStation[]>()
   for (const station of [...stations.values()].toSorted((a, b) => a.sourceId - b.sourceId))
     byLocation.set(station.mediaLocation, [...(byLocation.get(station.mediaLocation) ?? []), station])
@@ -16,7 +16,7 @@ export function stationsByLocation({
 }
 
 /** The folder of a local storage location with the media of stations. */
-export interface MediaFolder {
+export interface LocalMediaFolder {
   /** The id of the location in AzuraCast. */
   readonly location: number
   /** Where it is in AzuraCast. */
@@ -26,9 +26,9 @@ export interface MediaFolder {
   isFound: boolean
 }
 
-export async function readMediaFolders(migration: Migration): Promise<MediaFolder[]> {
-  const byLocation = stationsByLocation(migration)
-  const folders: MediaFolder[] = []
+export async function readLocalMediaFolders(migration: AzuracastMigration): Promise<LocalMediaFolder[]> {
+  const byLocation = groupStationsByLocation(migration)
+  const folders: LocalMediaFolder[] = []
   for await (const { row, read } of readSourceRows(migration, 'storage_location')) {
     const location = read.number(row, 'id')
     const stationIds = byLocation.get(location)?.map(({ id }) => id) ?? []
@@ -44,9 +44,9 @@ export async function readMediaFolders(migration: Migration): Promise<MediaFolde
  * of folders that the backup does not contain.
  */
 export async function forEachMediaFile(
-  { files, signal }: Migration,
-  folders: readonly MediaFolder[],
-  use: (folder: MediaFolder, path: string, file: ArchivedFile) => Promise<void>
+  { files, signal }: AzuracastMigration,
+  folders: readonly LocalMediaFolder[],
+  use: (folder: LocalMediaFolder, path: string, file: ArchivedFile) => Promise<void>
 ): Promise<void> {
   if (files.hasFiles)
     await files.forEachFile(async file => {

@@ -1,28 +1,28 @@
 import type { Sql } from '../../stores/db/sql.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import { moveSequence, openIds, type RecordKind, tableOf } from './ids.ts'
-import type { Migration } from './migration.ts'
-import { openReport, type MigrationReport } from './report.ts'
-import { openReader, type AzuracastSource } from './source.ts'
+import { continueSequenceAfter, openIdMap, type RecordKind, tableOfKind } from './id-map.ts'
+import { openMigrationReport, type MigrationReport } from './migration-report.ts'
+import type { AzuracastMigration } from './migration.ts'
+import { openRowReader, type AzuracastSource } from './source.ts'
 import { copyMedia } from './steps/copy-media.ts'
 import { migrateCovers } from './steps/covers.ts'
 import { migrateCustomFields } from './steps/custom-fields.ts'
 import { migrateHistory } from './steps/history.ts'
-import { listLeftOut } from './steps/left-out.ts'
+import { reportLeftOut } from './steps/left-out.ts'
 import { migrateListenerMinutes } from './steps/listener-minutes.ts'
 import { migrateFieldValues, migrateMedia } from './steps/media.ts'
 import { migratePeople } from './steps/people.ts'
-import { migrateTracks } from './steps/playlist-entries.ts'
-import { migrateFolders } from './steps/playlist-folders.ts'
-import { moveScheduleIds, readSchedules, migratePlaylists } from './steps/playlists.ts'
+import { migratePlaylistEntries } from './steps/playlist-entries.ts'
+import { migratePlaylistFolders } from './steps/playlist-folders.ts'
+import { reserveScheduleIds, readSourceSchedules, migratePlaylists } from './steps/playlists.ts'
 import { migrateRelays } from './steps/relays.ts'
 import { migrateQueue, migrateRequests } from './steps/requests.ts'
 import { migrateSettings } from './steps/settings.ts'
 import {
-  adviseOnConflicts,
-  deleteConflicting,
-  findConflicts,
-  refuseConflicts
+  reportStationConflicts,
+  deleteConflictingStations,
+  findStationConflicts,
+  refuseStationConflicts
 } from './steps/station-conflicts.ts'
 import { migrateStationFiles } from './steps/station-files.ts'
 import { enableStations, migrateStations } from './steps/stations.ts'
@@ -32,8 +32,8 @@ import { migrateStreams } from './steps/streams.ts'
 import { migrateWebhooks } from './steps/webhooks.ts'
 import { withRepairedTexts } from './text-encoding.ts'
 
-export type MigrationOptions = Pick<
-  Migration,
+export type AzuracastMigrationOptions = Pick<
+  AzuracastMigration,
   | 'source'
   | 'files'
   | 'isDryRun'
@@ -53,14 +53,14 @@ export type MigrationOptions = Pick<
 export async function migrateInstallation(
   sql: Sql,
   secrets: Secrets,
-  options: MigrationOptions
+  options: AzuracastMigrationOptions
 ): Promise<MigrationReport> {
   const { isDryRun } = options
-  const report = openReport()
+  const report = openMigrationReport()
   const source = await withRepairedTexts(options.source, report)
   const installation = await readInstallation(source)
-  const ids = await openIds(sql, installation)
-  const migration: Migration = {
+  const ids = await openIdMap(sql, installation)
+  const migration: AzuracastMigration = {
     ...options,
     source,
     sql,
@@ -70,13 +70,13 @@ export async function migrateInstallation(
     report,
     stations: new Map()
   }
-  const conflicts = await findConflicts(migration)
+  const conflicts = await findStationConflicts(migration)
   if (conflicts.length > 0 && options.onConflict === 'refuse') {
-    if (!isDryRun) refuseConflicts(conflicts)
-    adviseOnConflicts(report, conflicts)
+    if (!isDryRun) refuseStationConflicts(conflicts)
+    reportStationConflicts(report, conflicts)
   }
   const isReplacing = options.onConflict === 'replace' && !isDryRun
-  if (isReplacing) await deleteConflicting(migration, conflicts)
+  if (isReplacing) await deleteConflictingStations(migration, conflicts)
   if (!isDryRun) await moveSequences(sql, source)
 
   await migrateStorageLocations(migration)
@@ -87,11 +87,11 @@ export async function migrateInstallation(
   await migrateStreams(migration)
   await migrateMedia(migration)
   await migrateFieldValues(migration)
-  const schedules = await readSchedules(migration)
-  await moveScheduleIds(migration)
+  const schedules = await readSourceSchedules(migration)
+  await reserveScheduleIds(migration)
   await migratePlaylists(migration, schedules)
-  await migrateTracks(migration)
-  await migrateFolders(migration)
+  await migratePlaylistEntries(migration)
+  await migratePlaylistFolders(migration)
   await migrateStreamers(migration, schedules)
   await migrateSftpUsers(migration)
   await migrateBroadcasts(migration)
@@ -104,7 +104,7 @@ export async function migrateInstallation(
   await migrateCovers(migration)
   await migrateStationFiles(migration)
   await migrateSettings(migration)
-  await listLeftOut(migration)
+  await reportLeftOut(migration)
   // The stations begin to play with plans of queries for the tables as they are now.
   if (!migration.isDryRun) await migration.sql`analyze`
   await enableStations(migration)
@@ -113,7 +113,7 @@ export async function migrateInstallation(
 
 /** The identifier that AzuraCast has given itself. */
 async function readInstallation(source: AzuracastSource): Promise<string> {
-  const read = openReader(source.tables.get('settings'))
+  const read = openRowReader(source.tables.get('settings'))
   for await (const rows of source.rows('settings'))
     for (const row of rows) {
       const identifier = read.text(row, 'app_unique_identifier')
@@ -148,5 +148,5 @@ const numbered: readonly (readonly [table: string, kind: RecordKind])[] = [
 /** So that a running Cuewire gives no new record an id of AzuraCast meanwhile. */
 async function moveSequences(sql: Sql, source: AzuracastSource): Promise<void> {
   for (const [table, kind] of numbered)
-    await moveSequence(sql, tableOf(kind), source.tables.get(table)?.maxId ?? 0)
+    await continueSequenceAfter(sql, tableOfKind(kind), source.tables.get(table)?.maxId ?? 0)
 }

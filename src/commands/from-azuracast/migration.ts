@@ -1,9 +1,9 @@
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import type { OpenedBackup } from './archive.ts'
-import type { Ids, RecordKind } from './ids.ts'
-import type { MigrationReport } from './report.ts'
-import { type AzuracastSource, type Reader, openReader, type SourceRow } from './source.ts'
+import type { OpenedAzuracastBackup } from './azuracast-backup.ts'
+import type { IdMap, RecordKind } from './id-map.ts'
+import type { MigrationReport } from './migration-report.ts'
+import { type AzuracastSource, type RowReader, openRowReader, type SourceRow } from './source.ts'
 import { isUsableId } from './usable-values.ts'
 
 /** What to do with a station whose id or short name a station of Cuewire has. */
@@ -25,16 +25,16 @@ export interface MigratedStation {
 }
 
 /** A migration in progress. */
-export interface Migration {
+export interface AzuracastMigration {
   readonly sql: Sql
   readonly secrets: Secrets
   readonly source: AzuracastSource
   /** The identifier of the installation of AzuraCast. */
   readonly installation: string
-  readonly ids: Ids
+  readonly ids: IdMap
   readonly report: MigrationReport
   /** The files of a backup; none for other sources. */
-  readonly files: Pick<OpenedBackup, 'hasFiles' | 'forEachFile'>
+  readonly files: Pick<OpenedAzuracastBackup, 'hasFiles' | 'forEachFile'>
   readonly isDryRun: boolean
   readonly onConflict: ConflictRule
   /** Where media are copied; null: they stay where they are. */
@@ -56,7 +56,10 @@ interface Progress {
 }
 
 /** Reads how far a step came in earlier runs. */
-export async function readProgress({ sql, installation }: Migration, step: string): Promise<Progress> {
+export async function readStepProgress(
+  { sql, installation }: AzuracastMigration,
+  step: string
+): Promise<Progress> {
   const [row] = await sql<Progress[]>`
     select last_id as "lastId", is_complete as "isComplete" from azuracast_progress
     where installation = ${installation} and step = ${step}`
@@ -64,9 +67,9 @@ export async function readProgress({ sql, installation }: Migration, step: strin
 }
 
 /** Stores how far a step is, in the transaction that writes its records. */
-export async function storeProgress(
+export async function storeStepProgress(
   tx: Tx,
-  { installation }: Pick<Migration, 'installation'>,
+  { installation }: Pick<AzuracastMigration, 'installation'>,
   step: string,
   { lastId = 0, isComplete = false }: Partial<Progress>
 ): Promise<void> {
@@ -79,10 +82,10 @@ export async function storeProgress(
 
 /** Reads all rows of a table, each with a reader of its values. */
 export async function* readSourceRows(
-  migration: Pick<Migration, 'source' | 'onRows' | 'signal'>,
+  migration: Pick<AzuracastMigration, 'source' | 'onRows' | 'signal'>,
   table: string
-): AsyncGenerator<{ readonly row: SourceRow; readonly read: Reader }> {
-  const read = openReader(migration.source.tables.get(table))
+): AsyncGenerator<{ readonly row: SourceRow; readonly read: RowReader }> {
+  const read = openRowReader(migration.source.tables.get(table))
   for await (const rows of migration.source.rows(table)) {
     migration.signal.throwIfAborted()
     migration.onRows(table, rows.length)
@@ -102,7 +105,7 @@ interface TableStep<Item> {
   /** Whether rows that an earlier run has written are only counted. */
   readonly convertsOnlyNew?: boolean
   /** Converts a row; null if it is not taken, which it reports. Must not depend on what was written before. */
-  readonly convert: (row: SourceRow, read: Reader, sourceId: number) => Promise<Item | null> | Item | null
+  readonly convert: (row: SourceRow, read: RowReader, sourceId: number) => Promise<Item | null> | Item | null
   /** Writes converted rows that no earlier run has written. */
   readonly write: (tx: Tx, items: readonly Item[]) => Promise<void>
 }
@@ -111,10 +114,13 @@ interface TableStep<Item> {
  * Takes a table in batches. Rows that an earlier run has written are converted again, for the report, but not
  * written.
  */
-export async function migrateTable<Item>(migration: Migration, step: TableStep<Item>): Promise<void> {
+export async function migrateSourceTable<Item>(
+  migration: AzuracastMigration,
+  step: TableStep<Item>
+): Promise<void> {
   const { table, title, kind, batch: batchSize = 1_000 } = step
   const name = step.step ?? table
-  const { lastId: doneId } = await readProgress(migration, name)
+  const { lastId: doneId } = await readStepProgress(migration, name)
   let batch: Item[] = []
   let lastId = doneId
   let previousId = 0
@@ -124,7 +130,7 @@ export async function migrateTable<Item>(migration: Migration, step: TableStep<I
   const write = (items: readonly Item[], upTo: number) =>
     migration.sql.begin(async tx => {
       await step.write(tx, items)
-      await storeProgress(tx, migration, name, { lastId: upTo })
+      await storeStepProgress(tx, migration, name, { lastId: upTo })
     })
   // While Postgres writes a batch, the next one is converted.
   const flush = async () => {

@@ -26,7 +26,7 @@ export interface AzuracastSource {
 }
 
 /** Values of a row by the name of the column. */
-export interface Reader {
+export interface RowReader {
   /** Null if the value is NULL or there is no such column: columns come and go with releases of AzuraCast. */
   readonly text: (row: SourceRow, column: string) => string | null
   /** 0 if there is no number. */
@@ -43,7 +43,7 @@ export interface Reader {
 }
 
 /** Reads the values of rows of a table. */
-export function openReader(table: Pick<SourceTable, 'columns'> | undefined): Reader {
+export function openRowReader(table: Pick<SourceTable, 'columns'> | undefined): RowReader {
   const indexes = new Map(table?.columns.map((name, index) => [name, index]))
   const text = (row: SourceRow, column: string): string | null => {
     const index = indexes.get(column)
@@ -57,8 +57,8 @@ export function openReader(table: Pick<SourceTable, 'columns'> | undefined): Rea
       const value = text(row, column)
       return value === null ? absent : parseNumber(value) !== 0
     },
-    time: (row, column) => parseTime(text(row, column)),
-    json: (row, column) => parseObject(text(row, column)),
+    time: (row, column) => parseSourceTime(text(row, column)),
+    json: (row, column) => parseJsonObject(text(row, column)),
     list: (row, column) => {
       const value = parsed(row, column)
       return Array.isArray(value) ? value : []
@@ -68,7 +68,7 @@ export function openReader(table: Pick<SourceTable, 'columns'> | undefined): Rea
 }
 
 /** A scalar of JSON as text; empty for anything else. */
-export const textOf = (value: unknown): string =>
+export const scalarToText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 
 function parseNumber(text: string | null): number {
@@ -77,7 +77,7 @@ function parseNumber(text: string | null): number {
 }
 
 /** The members of a JSON object; none for other text. */
-export function parseObject(text: string | null): Readonly<Record<string, unknown>> {
+export function parseJsonObject(text: string | null): Readonly<Record<string, unknown>> {
   const value = parseJson(text ?? '')
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
@@ -86,7 +86,7 @@ export function parseObject(text: string | null): Readonly<Record<string, unknow
  * Parses a time to Unix milliseconds. Until release 0.20.4 AzuraCast stored Unix seconds, with 0 for none; later
  * ones store a date and time of day in UTC.
  */
-export function parseTime(text: string | null): number | null {
+export function parseSourceTime(text: string | null): number | null {
   if (text === null || text === '') return null
   if (/^\d+$/.test(text)) return text === '0' ? null : Number(text) * 1_000
   const [, day = '', time = '00:00:00'] =

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 
 import { decodeWindows1252 } from '../../platform/text/foreign-text.ts'
-import type { MigrationReport } from './report.ts'
-import { type AzuracastSource, openReader, type SourceRow } from './source.ts'
+import type { MigrationReport } from './migration-report.ts'
+import { type AzuracastSource, openRowReader, type SourceRow } from './source.ts'
 
 /*
  * Text that was encoded twice: a database in UTF-8 that was once dumped or loaded over a connection in latin1, which in
@@ -78,7 +78,7 @@ export async function withRepairedTexts(
 
 /** Whether all names of files outside of ASCII were encoded twice: then the database was, and not some of the names. */
 async function isEncodedTwice(source: AzuracastSource): Promise<boolean> {
-  const read = openReader(source.tables.get('station_media'))
+  const read = openRowReader(source.tables.get('station_media'))
   let found = false
   for await (const rows of source.rows('station_media'))
     for (const row of rows) {

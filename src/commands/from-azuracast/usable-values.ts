@@ -1,6 +1,6 @@
 import { parseLibraryPath, type PathOrProblem } from '../../model/songs/library-path.ts'
 import { toDurationMs } from '../../model/songs/song.ts'
-import { parseTime, type Reader, type SourceRow } from './source.ts'
+import { parseSourceTime, type RowReader, type SourceRow } from './source.ts'
 
 /*
  * Values of AzuraCast that a database accepts and nothing can use: what is left of them is named in the report, and not
@@ -22,7 +22,7 @@ export const isUsableId = (id: number): boolean => Number.isInteger(id) && id > 
 const maxNameBytes = 255
 
 /** Parses the path of a file below the media folder. */
-export function usablePath(text: string): PathOrProblem {
+export function parseUsablePath(text: string): PathOrProblem {
   if (/^https?:/i.test(text)) return { problem: 'must be a path below the media folder.' }
   if (text.split('/').some(name => Buffer.byteLength(name) > maxNameBytes))
     return { problem: `must not contain names of more than ${maxNameBytes} bytes.` }
@@ -30,22 +30,27 @@ export function usablePath(text: string): PathOrProblem {
 }
 
 /** Unix milliseconds; null if there is no time, or one that cannot be, such as 0000-00-00 or the year 9999. */
-export function usableTime(
-  read: Reader,
+export function readUsableTime(
+  read: RowReader,
   row: SourceRow,
   column: string,
   onProblem: OnProblem
 ): number | null {
   const text = read.text(row, column)
   if (text === null || text === '' || text === '0') return null
-  const ms = parseTime(text)
+  const ms = parseSourceTime(text)
   if (ms !== null && ms >= earliestMs && ms <= Date.now() + dayMs) return ms
   onProblem(`${column} ${text}`)
   return null
 }
 
 /** Milliseconds of a length in seconds; 0 if it is unknown, negative, or longer than 24 days. */
-export function usableLength(read: Reader, row: SourceRow, column: string, onProblem: OnProblem): number {
+export function readUsableLength(
+  read: RowReader,
+  row: SourceRow,
+  column: string,
+  onProblem: OnProblem
+): number {
   const seconds = read.number(row, column)
   const ms = toDurationMs(seconds)
   const isUnset = seconds === 0 && ['', '0'].includes((read.text(row, column) ?? '').replace(/\.0*$/, ''))
@@ -55,8 +60,8 @@ export function usableLength(read: Reader, row: SourceRow, column: string, onPro
 }
 
 /** A whole number of 32 bits, from `min` on; the nearest one if it is not. */
-export function usableCount(
-  read: Reader,
+export function readUsableCount(
+  read: RowReader,
   row: SourceRow,
   column: string,
   onProblem: OnProblem,

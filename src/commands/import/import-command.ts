@@ -1,14 +1,18 @@
 import { WriteStream } from 'node:tty'
 
 import { parseConfig } from '../../config.ts'
-import { checkPaths, countItems, resolveRoots } from '../../library/media/scan.ts'
+import { assertPathsReadable, countScannedItems, resolveRootFolders } from '../../library/media/scan.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { assertShortName, findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
+import {
+  assertShortName,
+  findStationForCommand,
+  createUnknownStationError
+} from '../../stores/db/named-stations.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { insertStation } from '../../stores/db/stations.ts'
-import { databaseHelp, withCommandDatabase } from '../command-database.ts'
+import { databaseHelpText, withCommandDatabase } from '../command-database.ts'
 import { openImportStore } from './import-store.ts'
 import { importMedia } from './import.ts'
 import { openLineProgress, openProgressBar } from './progress.ts'
@@ -34,7 +38,7 @@ async function runImport(call: CommandContext, signal: AbortSignal): Promise<num
   const paths = request.paths.map(path => toAbsolutePath(call, path))
   const allowed = request.allowed.map(path => toAbsolutePath(call, path))
   const config = parseConfig(env)
-  await checkPaths([...paths, ...allowed])
+  await assertPathsReadable([...paths, ...allowed])
 
   const counts = await withCommandDatabase(
     config,
@@ -44,7 +48,7 @@ async function runImport(call: CommandContext, signal: AbortSignal): Promise<num
       const stationId = await getOrCreateStation(sql, request.station, request.create)
       const progress =
         stdout instanceof WriteStream
-          ? openProgressBar(stdout, await countItems(paths, allowed, signal))
+          ? openProgressBar(stdout, await countScannedItems(paths, allowed, signal))
           : openLineProgress(stdout)
       try {
         const { playlist: playlistName } = request
@@ -70,7 +74,7 @@ async function runImport(call: CommandContext, signal: AbortSignal): Promise<num
             : await takeInImported(sql, {
                 stationId,
                 media: stored,
-                roots: await resolveRoots(paths, allowed),
+                roots: await resolveRootFolders(paths, allowed),
                 signal,
                 onSong: ({ path, reason }) => {
                   if (reason !== undefined) stderr.write(`not copied: ${path}: ${reason}\n`)
@@ -100,12 +104,13 @@ const takeInAdvice = 'Then run npm run import -- --take-in'
 
 /** Finds a station by id or short name. Creates it if `create` is set or there are no stations. */
 async function getOrCreateStation(sql: Sql, name: string, create: boolean): Promise<number> {
-  const known = await findNamedStation(sql, name)
+  const known = await findStationForCommand(sql, name)
   if (known) return known.id
   const [other] = await sql`select from stations where deleted_at is null limit 1`
-  if (!create && other) throw await unknownStation(sql, name, ' (--create makes a new one)')
+  if (!create && other) throw await createUnknownStationError(sql, name, ' (--create makes a new one)')
   assertShortName(name)
-  const id = (await insertStation(sql, { shortName: name, name })) ?? (await findNamedStation(sql, name))?.id
+  const id =
+    (await insertStation(sql, { shortName: name, name })) ?? (await findStationForCommand(sql, name))?.id
   if (id === undefined) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
   return id
 }
@@ -133,7 +138,7 @@ files that are new or changed. Files that are not in the media storage of the st
   --dry-run   with --take-in: say how many there are, and change nothing
   --help      show this help
 
-${databaseHelp}`
+${databaseHelpText}`
 
 const { parse, usageError } = openCommandLine(usage, {
   station: { type: 'string' },

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/runtime/log.ts'
 import { openSql } from '../../stores/db/sql.ts'
 
 /** Imports MEDIA_DIR into the station's playlist `Rotation`, in the background. Errors are logged. */
-export async function importFolder(
+export async function importMediaDir(
   databaseUrl: string,
   stationId: number,
   config: Config & { readonly MEDIA_DIR: string },

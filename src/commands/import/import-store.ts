@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import { StorageFault } from '../../library/storage/fault.ts'
+import { StorageFault } from '../../library/storage/storage-fault.ts'
 import { type MediaStore, openMediaStore } from '../../library/uploads/media-store.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'

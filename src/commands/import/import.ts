@@ -2,27 +2,32 @@ import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 
 import { readAudioFile } from '../../library/media/audio-file.ts'
-import { checkPaths, resolveRoots, scan, type ScannedItem } from '../../library/media/scan.ts'
+import {
+  assertPathsReadable,
+  resolveRootFolders,
+  scanMedia,
+  type ScannedItem
+} from '../../library/media/scan.ts'
 import { UnusableFileError } from '../../library/media/unusable-file.ts'
-import { storedPath } from '../../library/storage/media-folder.ts'
+import { toStoredPath } from '../../library/storage/media-folder.ts'
 import type { MediaStore } from '../../library/uploads/media-store.ts'
 import { buildRemoteSong } from '../../model/songs/remote-list.ts'
 import type { ImportedSong } from '../../model/songs/song.ts'
-import { nameForms, nameKey } from '../../platform/text/name-key.ts'
+import { listUnicodeForms, unicodeNameKey } from '../../platform/text/unicode-names.ts'
 import {
-  type Artwork,
-  findMedia,
-  findMediaIds,
+  type Cover,
+  findMediaByPaths,
+  findMediaIdsByPaths,
   getOrCreatePlaylist,
-  insertArtwork,
+  storeCovers,
   type KnownSong,
   lockImports,
   upsertMedia
 } from '../../stores/db/library/media-rows.ts'
-import { appendEntries } from '../../stores/db/library/playlist-entries.ts'
+import { appendMissingEntries } from '../../stores/db/library/playlist-entries.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { copyInto, describeCopyError, innerPath } from './take-in.ts'
+import { copyFileIntoStore, describeCopyError, pathInStore } from './take-in.ts'
 
 const noCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
 
@@ -68,11 +73,11 @@ const readConcurrency = 4
  * concurrent imports into a station write one after the other.
  */
 export async function importMedia(sql: Sql, options: ImportOptions): Promise<ImportCounts> {
-  await checkPaths(options.paths)
-  const realRoots = await resolveRoots(options.paths, options.allowed ?? [])
+  await assertPathsReadable(options.paths)
+  const realRoots = await resolveRootFolders(options.paths, options.allowed ?? [])
   const counts = { ...noCounts }
   let items: ScannedItem[] = []
-  for await (const item of scan(options.paths, realRoots)) {
+  for await (const item of scanMedia(options.paths, realRoots)) {
     items.push(item)
     if (items.length < batchItems) continue
     await importItems(sql, options, realRoots, items, counts)
@@ -94,13 +99,13 @@ async function importItems(
 ): Promise<void> {
   const items = await placeItems(sql, options, scanned)
   const paths = items.filter(item => item.type !== 'unusable').map(item => item.path)
-  const known = await findMedia(sql, options.stationId, paths)
+  const known = await findMediaByPaths(sql, options.stationId, paths)
   const others = await findOtherForms(
     sql,
     options,
     paths.filter(path => !known.has(path))
   )
-  const movedSongs = await findMedia(sql, options.stationId, [...others.moved.values()])
+  const movedSongs = await findMediaByPaths(sql, options.stationId, [...others.moved.values()])
   for (const [path, former] of others.moved) {
     const song = movedSongs.get(former)
     if (song) known.set(path, { ...song, path })
@@ -143,23 +148,23 @@ async function placeItems(
   const files = items.flatMap(item => (item.type === 'file' ? [item.path] : []))
   const copies = await sql<{ path: string; importedFrom: string }[]>`
     select path, imported_from as "importedFrom" from media
-    where station_id = ${stationId} and imported_from = any(${files.flatMap(nameForms)}::text[])`
+    where station_id = ${stationId} and imported_from = any(${files.flatMap(listUnicodeForms)}::text[])`
   const copyOf = new Map<string, string>()
   for (const { path, importedFrom } of copies) copyOf.set(importedFrom, path)
   for (const file of files) {
-    const former = nameForms(file).find(form => copyOf.has(form))
+    const former = listUnicodeForms(file).find(form => copyOf.has(form))
     // The same file under another form of its name.
     if (former !== undefined && former !== file && !(await exists(former)))
       copyOf.set(file, copyOf.get(former) ?? file)
   }
   // Until they are taken in, songs have absolute paths.
-  const absolute = new Set((await findMedia(sql, stationId, files)).keys())
+  const absolute = new Set((await findMediaByPaths(sql, stationId, files)).keys())
   return items.map(item => {
     if (item.type !== 'file') return item
     const { path: source } = item
     const copy = copyOf.get(source)
     if (copy !== undefined) return { ...item, path: copy, source, isCopy: true }
-    const inner = media === null || absolute.has(source) ? null : innerPath(source, media)
+    const inner = media === null || absolute.has(source) ? null : pathInStore(source, media)
     return inner === null ? item : { ...item, path: inner, source }
   })
 }
@@ -182,15 +187,15 @@ async function findOtherForms(sql: Sql, { stationId, media }: ImportOptions, pat
   for (const [path, song] of await findStoredSongs(sql, stationId, paths)) {
     const isThere = isAbsolute(song.path)
       ? await exists(song.path)
-      : !media || storedPath(song.path, null) === null || (await media.files.stat(song.path)) !== null
+      : !media || toStoredPath(song.path, null) === null || (await media.files.stat(song.path)) !== null
     if (isThere || taken.has(song.path)) pairs.set(path, song.path)
     else moved.set(path, song.path)
     taken.add(song.path)
   }
   const first = new Map<string, string>()
   for (const path of paths) {
-    const other = first.get(nameKey(path))
-    if (other === undefined) first.set(nameKey(path), path)
+    const other = first.get(unicodeNameKey(path))
+    if (other === undefined) first.set(unicodeNameKey(path), path)
     else if (other !== path && !pairs.has(path)) pairs.set(path, other)
   }
   return { moved, pairs }
@@ -202,7 +207,7 @@ interface UsableItem {
   readonly occurrence: number
   /** Null if the library has the file unchanged. */
   readonly song: ImportedSong | null
-  readonly cover?: Artwork | null
+  readonly cover?: Cover | null
   readonly notice?: string
 }
 
@@ -231,7 +236,7 @@ async function readItem(
   if (isCopy && !media) return { path, source, reason: 'its copy in the media storage cannot be replaced' }
   try {
     const { cover, coverNotice: notice, ...tags } = await readAudioFile(source, realRoots)
-    if (isCopy && media && !isSame) await copyInto(media, source, path)
+    if (isCopy && media && !isSame) await copyFileIntoStore(media, source, path)
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
     return { path, source, occurrence, song, cover, notice }
   } catch (error) {
@@ -253,7 +258,7 @@ const emptyBatch = () => ({
   /** Songs whose file has another form of its name, with the former path. */
   moved: new Map<string, string>(),
   songs: [] as ImportedSong[],
-  covers: new Map<string, Artwork>(),
+  covers: new Map<string, Cover>(),
   coverBytes: 0
 })
 
@@ -287,19 +292,19 @@ async function writeBatch(
   if (paths.size === 0) return
   const written = await sql.begin(async tx => {
     await lockImports(tx, stationId)
-    await insertArtwork(tx, [...covers.values()])
+    await storeCovers(tx, [...covers.values()])
     for (const [path, former] of moved)
       await tx`update media set path = ${path}
         where station_id = ${stationId} and path = ${former} and remote_playlist_id is null
           and not exists (select from media where station_id = ${stationId} and path = ${path} and remote_playlist_id is null)`
     const upserted = await upsertMedia(tx, stationId, songs, { replacesCorrections })
     const playlistId = await getOrCreatePlaylist(tx, stationId, playlistName)
-    const ids = await findMediaIds(tx, stationId, [...paths])
+    const ids = await findMediaIdsByPaths(tx, stationId, [...paths])
     const listed = entries.flatMap(({ path, occurrence }) => {
       const mediaId = ids.get(path)
       return mediaId === undefined ? [] : [{ mediaId, occurrence }]
     })
-    await appendEntries(tx, playlistId, listed)
+    await appendMissingEntries(tx, playlistId, listed)
     return upserted
   })
   counts.added += written.added

@@ -2,11 +2,11 @@ import { parseConfig } from '../../config.ts'
 import { formatSize } from '../../library/storage/size.ts'
 import type { CommandContext } from '../../platform/process/command-context.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
+import { findStationForCommand, createUnknownStationError } from '../../stores/db/named-stations.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { withCommandDatabase } from '../command-database.ts'
 import { openImportStore } from './import-store.ts'
-import { assertHasRoom, measureTakeIn, takeInSongs } from './take-in.ts'
+import { assertStoreHasRoom, measureTakeIn, takeInSongs } from './take-in.ts'
 
 export interface TakeInRequest {
   /** The id or short name of a station; all stations without it. */
@@ -25,8 +25,8 @@ export async function runTakeIn(
 ): Promise<number> {
   const config = parseConfig(env)
   return withCommandDatabase(config, { env, stderr }, { name: 'import' }, async (sql, dataDir) => {
-    const known = station === undefined ? null : await findNamedStation(sql, station)
-    if (station !== undefined && !known) throw await unknownStation(sql, station)
+    const known = station === undefined ? null : await findStationForCommand(sql, station)
+    if (station !== undefined && !known) throw await createUnknownStationError(sql, station)
     const stations = await findStations(sql, known?.id ?? null)
     if (stations.length === 0) stdout.write('No songs are outside of the media storage.\n')
     let isComplete = true
@@ -39,7 +39,7 @@ export async function runTakeIn(
         if (songs === 0) continue
         const size = `${copies} files to copy, ${formatSize(BigInt(bytes))}`
         stdout.write(`${name}: ${songs} songs outside of the media storage: ${size}\n`)
-        await assertHasRoom(sql, media, bytes)
+        await assertStoreHasRoom(sql, media, bytes)
         if (isDryRun) continue
         const { taken, left } = await takeInSongs(sql, {
           ...options,

@@ -3,21 +3,21 @@ import { open, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 
 import { describeFileError } from '../../library/media/scan.ts'
-import { StorageFault } from '../../library/storage/fault.ts'
-import { FileExistsError, type FileStore, findFile } from '../../library/storage/file-store.ts'
+import { FileExistsError, type FileStore, findStoredFile } from '../../library/storage/file-store.ts'
 import { readFreeBytes } from '../../library/storage/local.ts'
-import { storedPath } from '../../library/storage/media-folder.ts'
+import { toStoredPath } from '../../library/storage/media-folder.ts'
 import { formatSize } from '../../library/storage/size.ts'
-import { beginMove, endMove } from '../../library/uploads/file-moves.ts'
-import { isMoving, type MediaStore } from '../../library/uploads/media-store.ts'
-import { numberPath } from '../../model/songs/library-path.ts'
+import { StorageFault } from '../../library/storage/storage-fault.ts'
+import { beginFileMove, endFileMove } from '../../library/uploads/file-moves.ts'
+import { isFileMoving, type MediaStore } from '../../library/uploads/media-store.ts'
+import { addNumberToPath } from '../../model/songs/library-path.ts'
 import { isInsideRoots, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
-import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
+import { ApiError, errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { nameForms } from '../../platform/text/name-key.ts'
+import { listUnicodeForms } from '../../platform/text/unicode-names.ts'
 import { lockImports } from '../../stores/db/library/media-rows.ts'
-import { applyFolders } from '../../stores/db/library/playlist-folders.ts'
+import { syncFolderSongs } from '../../stores/db/library/playlist-folders.ts'
 import { findStoredSongs } from '../../stores/db/library/stored-names.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 
@@ -59,7 +59,7 @@ export async function measureTakeIn(sql: Sql, { stationId, media, roots }: TakeI
 const toPrefix = (folder: string) => (folder.endsWith('/') ? folder : `${folder}/`)
 
 /** Throws an `OperatorError` if the media storage has no room for so many bytes. */
-export async function assertHasRoom(sql: Sql, media: MediaStore, bytes: number): Promise<void> {
+export async function assertStoreHasRoom(sql: Sql, media: MediaStore, bytes: number): Promise<void> {
   const [quota] = await sql<{ bytes: number }[]>`
     select greatest(0, storage_quota_bytes - used_bytes)::float8 as bytes from storage_locations
     where id = ${media.locationId} and storage_quota_bytes > 0`
@@ -107,7 +107,7 @@ export async function takeInSongs(sql: Sql, options: TakeInOptions) {
 export async function takeInImported(sql: Sql, options: TakeInOptions) {
   const { songs, bytes } = await measureTakeIn(sql, options)
   if (songs === 0) return { taken: 0, left: 0 }
-  await assertHasRoom(sql, options.media, bytes)
+  await assertStoreHasRoom(sql, options.media, bytes)
   return takeInSongs(sql, options)
 }
 
@@ -125,7 +125,7 @@ async function takeIn(
   roots: readonly string[],
   song: AbsoluteSong
 ): Promise<string | null> {
-  const inner = innerPath(song.path, media)
+  const inner = pathInStore(song.path, media)
   if (inner !== null) return storePath(sql, stationId, song, { path: inner, from: null })
   try {
     // Imports store real paths: a link that came later may lead anywhere.
@@ -134,10 +134,10 @@ async function takeIn(
     if (!stats.isFile()) return 'it is not a regular file'
     const target = await reserveTarget(sql, { stationId, media }, song, toTarget(song.path, roots))
     try {
-      if (!target.isThere) await copyInto(media, song.path, target.path)
+      if (!target.isThere) await copyFileIntoStore(media, song.path, target.path)
       return await storePath(sql, stationId, song, { path: target.path, from: song.path })
     } finally {
-      await endMove(sql, song.id)
+      await endFileMove(sql, song.id)
     }
   } catch (error) {
     return describeCopyError(error)
@@ -145,7 +145,7 @@ async function takeIn(
 }
 
 /** Copies a file to a path of the media storage, in place of a file that is there. */
-export async function copyInto({ files }: MediaStore, source: string, path: string): Promise<void> {
+export async function copyFileIntoStore({ files }: MediaStore, source: string, path: string): Promise<void> {
   await files.put(source, path, randomBytes(8).toString('hex'), { keepsSource: true })
 }
 
@@ -153,9 +153,9 @@ export async function copyInto({ files }: MediaStore, source: string, path: stri
 export function describeCopyError(error: unknown): string {
   if (error instanceof StorageFault)
     throw new OperatorError(`the media storage cannot be used: ${error.message}`, { cause: error })
-  if (['ENOSPC', 'EDQUOT', 'EROFS'].includes(codeOf(error)))
+  if (['ENOSPC', 'EDQUOT', 'EROFS'].includes(errorCodeOf(error)))
     throw new OperatorError(`the media storage cannot be written: ${describeError(error)}`, { cause: error })
-  if (codeOf(error) === 'ENAMETOOLONG') return 'its name is too long for the media storage'
+  if (errorCodeOf(error) === 'ENAMETOOLONG') return 'its name is too long for the media storage'
   if (error instanceof FileExistsError)
     return `a file or folder is in the way in the media storage: ${error.message}`
   if (error instanceof OutsideRootsError || error instanceof ApiError) return error.message
@@ -163,8 +163,8 @@ export function describeCopyError(error: unknown): string {
 }
 
 /** The path of a file in the media storage; null if it is elsewhere. Folders may be configured by a link. */
-export const innerPath = (path: string, { folder, realFolder }: MediaStore): string | null =>
-  storedPath(path, realFolder) ?? storedPath(path, folder)
+export const pathInStore = (path: string, { folder, realFolder }: MediaStore): string | null =>
+  toStoredPath(path, realFolder) ?? toStoredPath(path, folder)
 
 /** The path at which a file outside is stored: below a folder with the name of its root, without hidden names. */
 function toTarget(path: string, roots: readonly string[]): string {
@@ -176,7 +176,7 @@ function toTarget(path: string, roots: readonly string[]): string {
 const maxTargets = 1_000
 
 /**
- * Reserves a free path for a copy, or that of a former copy whose song was not stored, until `endMove`. Nobody else
+ * Reserves a free path for a copy, or that of a former copy whose song was not stored, until `endFileMove`. Nobody else
  * stores a file there meanwhile. Files of other stations with the same storage are left alone. Throws 409 if another
  * command is taking the song in.
  */
@@ -187,13 +187,13 @@ async function reserveTarget(
   wanted: string
 ): Promise<{ readonly path: string; readonly isThere: boolean }> {
   for (let n = 1; n <= maxTargets; n += 1) {
-    const to = n === 1 ? wanted : numberPath(wanted, n)
+    const to = n === 1 ? wanted : addNumberToPath(wanted, n)
     try {
-      await beginMove(sql, media, { mediaId: song.id, stationId, from: song.path, to }, async tx => {
+      await beginFileMove(sql, media, { mediaId: song.id, stationId, from: song.path, to }, async tx => {
         const isTaken =
           (await findStoredSongs(tx, stationId, [to])).size > 0 ||
           (await hasSongAt(tx, media, to)) ||
-          (await isMoving(tx, media, to))
+          (await isFileMoving(tx, media, to))
         if (isTaken) throw new FileExistsError(to)
       })
     } catch (error) {
@@ -201,14 +201,14 @@ async function reserveTarget(
       throw error
     }
     try {
-      const there = await findFile(media.files, to)
+      const there = await findStoredFile(media.files, to)
       if (there === null) return { path: to, isThere: false }
       if (await hasContentOf(media.files, there, song.path)) return { path: there.path, isThere: true }
     } catch (error) {
-      await endMove(sql, song.id)
+      await endFileMove(sql, song.id)
       throw error
     }
-    await endMove(sql, song.id)
+    await endFileMove(sql, song.id)
   }
   throw new FileExistsError(wanted)
 }
@@ -218,7 +218,7 @@ async function hasSongAt(tx: Tx, { locationId }: MediaStore, path: string): Prom
   if (locationId === null) return false
   const [song] = await tx`
     select from stations s join media m on m.station_id = s.id
-    where s.media_storage_location_id = ${locationId} and m.path = any(${[...nameForms(path)]}::text[])
+    where s.media_storage_location_id = ${locationId} and m.path = any(${[...listUnicodeForms(path)]}::text[])
       and m.remote_playlist_id is null limit 1`
   return song !== undefined
 }
@@ -257,7 +257,7 @@ async function storePath(
       update media set path = ${path}, imported_from = ${from} where id = ${id} and path = ${former} and not exists (
         select from media where station_id = ${stationId} and path = ${path} and remote_playlist_id is null)`
     if (count === 0) return `the song ${path} has this file already`
-    await applyFolders(tx, { stationId, mediaIds: [id] })
+    await syncFolderSongs(tx, { stationId, mediaIds: [id] })
     return null
   })
 }
@@ -288,6 +288,6 @@ async function addFolders(
     for (const target of targets)
       await sql`
         insert into playlist_folders (playlist_id, path)
-        values (${playlistId}, ${innerPath(target, media) ?? toTarget(target, roots)}) on conflict do nothing`
+        values (${playlistId}, ${pathInStore(target, media) ?? toTarget(target, roots)}) on conflict do nothing`
   }
 }

@@ -2,8 +2,8 @@ import { parseConfig } from '../../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { openCommandLine } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { listMigrations, migrate, migrationSeconds } from '../../stores/db/migrate.ts'
-import { withConnection } from '../command-database.ts'
+import { listMigrations, migrateSchema, migrationSeconds } from '../../stores/db/migrate.ts'
+import { withDatabasePool } from '../command-database.ts'
 
 const usage = 'usage: npm run migrate'
 
@@ -33,7 +33,7 @@ export function migrateCommand(call: CommandContext): Promise<number> {
       )
     const place = { variable: 'DATABASE_URL' }
     const pool = { name: 'migration', statementSeconds: migrationSeconds, migrates: false, place }
-    const ran = await withConnection(url, pool, migrate)
+    const ran = await withDatabasePool(url, pool, migrateSchema)
     const { length: count } = await listMigrations()
     call.stdout.write(
       ran.length === 0

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-import { formatDay, findZone, parseDay } from '../../model/autodj/zone.ts'
+import { formatDayNumber, findTimeZone, parseDayNumber } from '../../model/autodj/time-zone.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 
 /** Arguments of `npm run simulate`; null: not given. */
@@ -66,7 +66,7 @@ export function parseSimulateArguments(args: readonly string[]) {
     days: parse('days', wholeNumber(1, 31), 'a number from 1 to 31') ?? 7,
     /** The local date on which the simulation starts, as days since 1970-01-01. */
     fromDay: parse('from', readDate, 'a date of the form YYYY-MM-DD'),
-    zone: parse('timezone', findZone, 'a time zone, such as Europe/Berlin'),
+    zone: parse('timezone', findTimeZone, 'a time zone, such as Europe/Berlin'),
     seed: parse('seed', wholeNumber(0, 2_147_483_647), 'a whole number from 0 to 2147483647'),
     svg: texts.get('svg') ?? null,
     json: texts.get('json') ?? null,
@@ -85,7 +85,7 @@ function wholeNumber(least: number, most: number) {
 }
 
 function readDate(text: string): number | null {
-  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? parseDay(text) : NaN
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? parseDayNumber(text) : NaN
   // Date.parse reads some dates that do not exist as the next one that does.
-  return Number.isNaN(day) || formatDay(day) !== text ? null : day
+  return Number.isNaN(day) || formatDayNumber(day) !== text ? null : day
 }

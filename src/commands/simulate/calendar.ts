@@ -1,4 +1,4 @@
-import { dayMs, minuteMs, openZone, type Zone } from '../../model/autodj/zone.ts'
+import { dayMs, minuteMs, getTimeZone, type TimeZone } from '../../model/autodj/time-zone.ts'
 
 /** A part of a local date, in local time. */
 export interface LocalDayPart {
@@ -12,7 +12,7 @@ export interface LocalDayPart {
 }
 
 /** Splits a period at local midnights and clock changes. */
-export function splitByDay(zone: Zone, fromMs: number, toMs: number): LocalDayPart[] {
+export function splitByDay(zone: TimeZone, fromMs: number, toMs: number): LocalDayPart[] {
   const pieces: LocalDayPart[] = []
   for (let atMs = fromMs; atMs < toMs;) {
     const span = zone.span(atMs)
@@ -26,7 +26,7 @@ export function splitByDay(zone: Zone, fromMs: number, toMs: number): LocalDayPa
   return pieces
 }
 
-function occurrenceAt(zone: Zone, atMs: number): Pick<LocalDayPart, 'occurrence'> & { untilMs: number } {
+function occurrenceAt(zone: TimeZone, atMs: number): Pick<LocalDayPart, 'occurrence'> & { untilMs: number } {
   const { fromMs, untilMs, offsetMs } = zone.span(atMs)
   if (fromMs > -Infinity) {
     const repeatedUntilMs = fromMs + zone.span(fromMs - 1).offsetMs - offsetMs
@@ -45,7 +45,7 @@ export interface ClockChange extends Omit<LocalDayPart, 'occurrence'> {
 }
 
 /** The clock changes between two times (from: exclusive), split at midnight. */
-export function findClockChanges(zone: Zone, fromMs: number, toMs: number): ClockChange[] {
+export function findClockChanges(zone: TimeZone, fromMs: number, toMs: number): ClockChange[] {
   const changes: ClockChange[] = []
   for (let atMs = fromMs; atMs < toMs;) {
     const { offsetMs, untilMs } = zone.span(atMs)
@@ -55,7 +55,7 @@ export function findClockChanges(zone: Zone, fromMs: number, toMs: number): Cloc
     if (nextMs < toMs && after !== offsetMs) {
       const local = [nextMs + offsetMs, nextMs + after] as const
       const kind = after > offsetMs ? 'skipped' : 'repeated'
-      const pieces = splitByDay(openZone('UTC'), Math.min(...local), Math.max(...local))
+      const pieces = splitByDay(getTimeZone('UTC'), Math.min(...local), Math.max(...local))
       changes.push(
         ...pieces.map(({ day, fromMinute, toMinute }) => ({ day, fromMinute, toMinute, kind }) as const)
       )
@@ -68,7 +68,7 @@ export function findClockChanges(zone: Zone, fromMs: number, toMs: number): Cloc
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
 /** Formats an instant in local time: `Mon 2026-03-23 06:00:00`. */
-export function formatLocalTime(zone: Zone, atMs: number): string {
+export function formatLocalTime(zone: TimeZone, atMs: number): string {
   const local = new Date(atMs + zone.span(atMs).offsetMs)
   return `${days[local.getUTCDay()] ?? ''} ${local.toISOString().slice(0, 19).replace('T', ' ')}`
 }

@@ -1,21 +1,21 @@
 import { writeFile } from 'node:fs/promises'
 
 import { parseConfig } from '../../config.ts'
-import { buildReport } from '../../model/autodj/simulation/report.ts'
-import { sourceName, type SimulatedStation, simulateUntil } from '../../model/autodj/simulation/run.ts'
-import { addDays, openZone, parseDay } from '../../model/autodj/zone.ts'
+import { buildSimulationReport } from '../../model/autodj/simulation/report.ts'
+import { playSourceName, type SimulatedStation, simulateUntil } from '../../model/autodj/simulation/run.ts'
+import { addLocalDays, getTimeZone, parseDayNumber } from '../../model/autodj/time-zone.ts'
 import { type CommandContext, reportOperatorErrors } from '../../platform/process/command-context.ts'
 import { toAbsolutePath } from '../../platform/process/command-line.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { checkPostgres } from '../../stores/db/connections/check-postgres.ts'
+import { assertPostgresUsable } from '../../stores/db/connections/check-postgres.ts'
 import { openSql } from '../../stores/db/sql.ts'
 import { findRunningServices } from '../../stores/embedded/data-dir.ts'
 import { simulateHelpText, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
 import { readDatabaseStation } from './database-station.ts'
-import { exampleStation } from './example-station.ts'
-import { explain } from './explain.ts'
-import { renderPlot } from './plot.ts'
+import { buildExampleStation } from './example-station.ts'
+import { explainPlay } from './explain-play.ts'
+import { renderSimulationPlot } from './plot.ts'
 import { renderSimulationReport } from './report-text.ts'
 
 /** The week in which European clocks go forward. */
@@ -35,8 +35,12 @@ export function simulateCommand(context: CommandContext): Promise<number> {
 async function openStation(parsed: SimulateArguments, { env }: CommandContext): Promise<SimulatedStation> {
   const { station, seed, fromDay } = parsed
   if (station === null) {
-    const zone = parsed.zone ?? openZone(exampleZone)
-    return exampleStation(zone, seed ?? 1, zone.instant(fromDay ?? parseDay(exampleFrom), 0, 'first'))
+    const zone = parsed.zone ?? getTimeZone(exampleZone)
+    return buildExampleStation(
+      zone,
+      seed ?? 1,
+      zone.instant(fromDay ?? parseDayNumber(exampleFrom), 0, 'first')
+    )
   }
   const config = parseConfig(env)
   const url = config.DATABASE_URL ?? (await findRunningServices(config.DATA_DIR))?.databaseUrl
@@ -44,7 +48,7 @@ async function openStation(parsed: SimulateArguments, { env }: CommandContext): 
     throw new OperatorError('Cuewire is not running here: run npm start, or set DATABASE_URL to its database')
   const sql = openSql(url, { max: 1, name: 'simulate' })
   try {
-    await checkPostgres(url)
+    await assertPostgresUsable(url)
     return await readDatabaseStation(sql, station, Date.now(), parsed)
   } finally {
     await sql.end({ timeout: 5 })
@@ -59,23 +63,23 @@ async function runSimulation(
   const save = (path: string, text: string) => write(toAbsolutePath({ env }, path), path, text)
   const { zone } = start.library.rules
   const startedAt = performance.now()
-  const run = simulateUntil(start, addDays(zone, start.fromMs, days))
+  const run = simulateUntil(start, addLocalDays(zone, start.fromMs, days))
   const wallMs = performance.now() - startedAt
   const { playlists } = run.library
-  const report = buildReport(name, run)
-  if (svg !== null) await save(svg, renderPlot(name, run))
+  const report = buildSimulationReport(name, run)
+  if (svg !== null) await save(svg, renderSimulationPlot(name, run))
   if (json !== null) {
     const plays = run.plays.map(each => ({
       ...each,
-      playlist: sourceName(playlists, each),
+      playlist: playSourceName(playlists, each),
       song: songName(each.play?.mediaId ?? null)
     }))
     await save(json, `${JSON.stringify({ ...report, plays })}\n`)
   }
   if (log) {
-    const firstDayEndsMs = addDays(zone, start.fromMs, 1)
+    const firstDayEndsMs = addLocalDays(zone, start.fromMs, 1)
     const firstDay = run.plays.filter(({ startsAtMs }) => startsAtMs < firstDayEndsMs)
-    for (const each of firstDay) stdout.write(`${explain(each, playlists, zone, songName).join('\n')}\n`)
+    for (const each of firstDay) stdout.write(`${explainPlay(each, playlists, zone, songName).join('\n')}\n`)
     stdout.write('\n')
   }
   stdout.write(renderSimulationReport(report, zone, wallMs))

@@ -1,8 +1,8 @@
 import { readSimulationStart } from '../../engine/queue/simulation-start.ts'
 import type { SimulatedStation } from '../../model/autodj/simulation/run.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { findNamedStation, unknownStation } from '../../stores/db/named-stations.ts'
+import { findStationForCommand, createUnknownStationError } from '../../stores/db/named-stations.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { SimulateArguments } from './arguments.ts'
 
@@ -24,7 +24,7 @@ export async function readDatabaseStation(
       readStation(tx, name, nowMs, overrides)
     )
   } catch (error) {
-    const isUnknownColumnOrTable = ['42P01', '42703'].includes(codeOf(error))
+    const isUnknownColumnOrTable = ['42P01', '42703'].includes(errorCodeOf(error))
     if (!isUnknownColumnOrTable) throw error
     throw new OperatorError(
       'the database belongs to another version of Cuewire: start this one on it first',
@@ -39,8 +39,8 @@ async function readStation(
   nowMs: number,
   { zone, seed, fromDay }: StationOverrides
 ): Promise<SimulatedStation> {
-  const found = await findNamedStation(tx, name)
-  if (!found) throw await unknownStation(tx, name)
+  const found = await findStationForCommand(tx, name)
+  if (!found) throw await createUnknownStationError(tx, name)
   const read = await readSimulationStart(tx, found.id, nowMs, fromDay, { zone, seed })
   if (!read) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
   const names = await readTitles(tx, found.id)

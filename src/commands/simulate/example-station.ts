@@ -1,9 +1,9 @@
 import type { AutodjRules, PlaylistOption, Playlist } from '../../model/autodj/library.ts'
-import { type Random, seededRandom } from '../../model/autodj/random.ts'
+import { type RandomSource, createSeededRandom } from '../../model/autodj/random.ts'
 import type { ScheduleItem } from '../../model/autodj/schedule.ts'
 import type { SimulatedStation } from '../../model/autodj/simulation/run.ts'
-import { buildTracks, type SongKeys, type TrackRow } from '../../model/autodj/tracks.ts'
-import { minuteMs, type Zone } from '../../model/autodj/zone.ts'
+import { minuteMs, type TimeZone } from '../../model/autodj/time-zone.ts'
+import { buildTrackColumns, type SongKeys, type TrackRow } from '../../model/autodj/track-columns.ts'
 
 /** The settings of a new station. */
 export const newStationSettings = {
@@ -86,8 +86,8 @@ const examplePlaylists: readonly ExamplePlaylist[] = [
 ]
 
 /** A made-up station with 5,000 tracks in 12 playlists. The same seed makes the same station. */
-export function exampleStation(zone: Zone, seed: number, fromMs: number): SimulatedStation {
-  const stock: Stock = { random: seededRandom(seed, 0), names: [], rows: new Map() }
+export function buildExampleStation(zone: TimeZone, seed: number, fromMs: number): SimulatedStation {
+  const stock: Stock = { random: createSeededRandom(seed, 0), names: [], rows: new Map() }
   const playlists = examplePlaylists.map((playlist, index) => makePlaylist(playlist, index + 1, stock))
   return {
     name: 'Example station',
@@ -110,7 +110,7 @@ export function exampleStation(zone: Zone, seed: number, fromMs: number): Simula
 
 /** What was made so far: the names of songs from song 1 on, and the tracks of each playlist. */
 interface Stock {
-  readonly random: Random
+  readonly random: RandomSource
   readonly names: string[]
   readonly rows: Map<string, readonly TrackRow[]>
 }
@@ -123,7 +123,7 @@ function makePlaylist(playlist: ExamplePlaylist, id: number, stock: Stock): Play
     id,
     ...newPlaylistSettings,
     ...settings,
-    tracks: buildTracks(rows.map((row, index) => ({ ...row, id: id * 10_000 + index })))
+    tracks: buildTrackColumns(rows.map((row, index) => ({ ...row, id: id * 10_000 + index })))
   }
 }
 
@@ -148,7 +148,7 @@ const titles = 1_600
 const keyBase = 1_000_000
 
 /** Some artists have many songs, most have a few, and one song in fifteen has a guest. */
-function makeSong(random: Random): SongKeys & { readonly name: string } {
+function makeSong(random: RandomSource): SongKeys & { readonly name: string } {
   const artist = Math.floor(random() ** 2 * artists)
   const guest = random() < 1 / 15 ? (artist + 1 + Math.floor(random() * (artists - 1))) % artists : null
   const title = Math.floor(random() * titles)

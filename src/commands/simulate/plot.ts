@@ -1,8 +1,8 @@
-import { isInterrupting, type Playlist, playlistWeight } from '../../model/autodj/library.ts'
-import { windowsBetween } from '../../model/autodj/schedule.ts'
+import { isInterruptingPlaylist, type Playlist, playlistWeight } from '../../model/autodj/library.ts'
+import { listWindowsBetween } from '../../model/autodj/schedule.ts'
 import type { SimulatedPlay } from '../../model/autodj/simulate.ts'
-import type { Run } from '../../model/autodj/simulation/run.ts'
-import { formatDay, weekday, type Zone } from '../../model/autodj/zone.ts'
+import type { SimulationRun } from '../../model/autodj/simulation/run.ts'
+import { formatDayNumber, isoWeekdayOfDay, type TimeZone } from '../../model/autodj/time-zone.ts'
 import { findClockChanges, type LocalDayPart, splitByDay, twoDigits } from './calendar.ts'
 
 const top = 64
@@ -35,7 +35,7 @@ interface Rect {
  * Renders a run as SVG: a column of 24 hours for each local date, blocks in the color of the playlist, a side
  * lane for hourly and counting playlists, outlines of schedule windows, and clock changes.
  */
-export function renderPlot(station: string, run: Run): string {
+export function renderSimulationPlot(station: string, run: SimulationRun): string {
   const { library, fromMs, untilMs, plays } = run
   const { zone } = library.rules
   const firstDay = zone.localDay(fromMs)
@@ -48,7 +48,7 @@ export function renderPlot(station: string, run: Run): string {
   const legend = renderLegend(shown, plays, right + 12)
   const width = right + legendWidth
   const height = top + Math.max(dayHeight, legend.height) + 16
-  const title = `${station}: ${formatDay(firstDay)} to ${formatDay(firstDay + days - 1)}, ${zone.name}`
+  const title = `${station}: ${formatDayNumber(firstDay)} to ${formatDayNumber(firstDay + days - 1)}, ${zone.name}`
 
   const rectOf = (piece: LocalDayPart, lane: 'main' | 'side'): Rect => {
     const x = left + (piece.day - firstDay) * columnWidth
@@ -87,7 +87,7 @@ function renderGrid(firstDay: number, days: number, columnWidth: number): string
     const x = left + index * columnWidth
     return [
       `<rect class="day" x="${x}" y="${top}" width="${columnWidth - gap}" height="${dayHeight}"/>`,
-      `<text x="${x + (columnWidth - gap) / 2}" y="${top - 10}" text-anchor="middle">${weekdays[weekday(day)] ?? ''} ${formatDay(day).slice(5)}</text>`
+      `<text x="${x + (columnWidth - gap) / 2}" y="${top - 10}" text-anchor="middle">${weekdays[isoWeekdayOfDay(day)] ?? ''} ${formatDayNumber(day).slice(5)}</text>`
     ].join('')
   })
   const hours = Array.from({ length: 13 }, (_, index) => index * 2).map(hour => {
@@ -99,7 +99,7 @@ function renderGrid(firstDay: number, days: number, columnWidth: number): string
 
 /** One path for each playlist. Its consecutive plays are one block. */
 function renderBlocks(
-  { plays, library, untilMs }: Run,
+  { plays, library, untilMs }: SimulationRun,
   shown: readonly Playlist[],
   rectOf: RectOf
 ): string[] {
@@ -158,11 +158,11 @@ function joinPlays(plays: readonly SimulatedPlay[], withinMs: number): Simulated
   return runs
 }
 
-function renderWindows({ library, fromMs, untilMs }: Run, rectOf: RectOf): string[] {
+function renderWindows({ library, fromMs, untilMs }: SimulationRun, rectOf: RectOf): string[] {
   const { zone } = library.rules
   const taken: Rect[] = []
   return library.playlists.flatMap(({ name, type, schedule }) =>
-    windowsBetween(zone, schedule, fromMs, untilMs).flatMap(({ startMs, endMs }) => {
+    listWindowsBetween(zone, schedule, fromMs, untilMs).flatMap(({ startMs, endMs }) => {
       const rects = splitByDay(zone, Math.max(startMs, fromMs), Math.min(endMs, untilMs)).map(piece =>
         rectOf(piece, type === 'default' ? 'main' : 'side')
       )
@@ -181,7 +181,7 @@ function renderWindows({ library, fromMs, untilMs }: Run, rectOf: RectOf): strin
   )
 }
 
-function renderChanges(zone: Zone, fromMs: number, untilMs: number, rectOf: RectOf): string[] {
+function renderChanges(zone: TimeZone, fromMs: number, untilMs: number, rectOf: RectOf): string[] {
   return findClockChanges(zone, fromMs, untilMs).map(change => {
     const rect = rectOf({ ...change, occurrence: 'only' }, 'main')
     const [from, to] = [formatMinute(change.fromMinute), formatMinute(change.toMinute)]
@@ -219,7 +219,7 @@ function describePlaylist(playlist: Playlist): string {
     once_per_hour: `every hour at :${twoDigits(hourMinute)}`,
     custom: ''
   }[type]
-  return isInterrupting(playlist) ? `${about}, interrupts` : about
+  return isInterruptingPlaylist(playlist) ? `${about}, interrupts` : about
 }
 
 const formatMinute = (minute: number) =>

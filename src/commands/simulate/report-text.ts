@@ -1,12 +1,12 @@
 import type { SimulationReport } from '../../model/autodj/simulation/report.ts'
-import { type MeasuredStart, verdicts } from '../../model/autodj/simulation/starts.ts'
-import type { Zone } from '../../model/autodj/zone.ts'
+import { type MeasuredStart, startVerdicts } from '../../model/autodj/simulation/starts.ts'
+import type { TimeZone } from '../../model/autodj/time-zone.ts'
 import { formatLength, formatLocalTime } from './calendar.ts'
 
 const maxListedStarts = 60
 
 /** Renders a report as tables for a terminal. `wallMs` is the duration of the simulation. */
-export function renderSimulationReport(report: SimulationReport, zone: Zone, wallMs: number): string {
+export function renderSimulationReport(report: SimulationReport, zone: TimeZone, wallMs: number): string {
   const { station, seed, fromMs, untilMs, totals, aims, jingles } = report
   const programs = report.starts.filter(({ kind }) => kind === 'window')
   const missed = aims.filter(({ isMet }) => !isMet)
@@ -29,7 +29,7 @@ export function renderSimulationReport(report: SimulationReport, zone: Zone, wal
     ),
     ...section(
       'Hourly playlists',
-      ['playlist', 'hours', ...verdicts, 'median late by', 'most'],
+      ['playlist', 'hours', ...startVerdicts, 'median late by', 'most'],
       hourRows(report)
     ),
     ...section(
@@ -90,10 +90,10 @@ function section(
   rows: readonly (readonly string[])[],
   notes: readonly string[] = []
 ): string[] {
-  return rows.length === 0 ? [] : ['', title, ...renderTable(head, rows), ...notes]
+  return rows.length === 0 ? [] : ['', title, ...renderTextTable(head, rows), ...notes]
 }
 
-function startRow({ dueAtMs, name, startedAtMs, verdict, before }: MeasuredStart, zone: Zone): string[] {
+function startRow({ dueAtMs, name, startedAtMs, verdict, before }: MeasuredStart, zone: TimeZone): string[] {
   const isStarted = startedAtMs !== null
   return [
     formatLocalTime(zone, dueAtMs),
@@ -109,7 +109,7 @@ function hourRows({ starts }: SimulationReport): string[][] {
   const hours = starts.filter(({ kind }) => kind === 'hour')
   return [...new Set(hours.map(({ playlistId }) => playlistId))].map(id => {
     const own = hours.filter(({ playlistId }) => playlistId === id)
-    const counts = verdicts.map(verdict => own.filter(start => start.verdict === verdict).length)
+    const counts = startVerdicts.map(verdict => own.filter(start => start.verdict === verdict).length)
     const late = own
       .flatMap(({ startedAtMs, dueAtMs }) => (startedAtMs === null ? [] : [startedAtMs - dueAtMs]))
       .toSorted((a, b) => a - b)
@@ -126,7 +126,7 @@ const whole = (value: number) => value.toLocaleString('en-GB')
 const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(1)}`
 
 /** Renders a table for a terminal. Numbers, times and lengths are right-aligned. No lines without rows. */
-export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function renderTextTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return []
   const columns = head.map((title, column) => {
     const cells = rows.map(row => row[column] ?? '')

@@ -1,14 +1,18 @@
 import type { ListenerCount } from '../../model/station/state.ts'
-import { reports } from '../../platform/metrics/engine.ts'
-import { ApiError, assertNoProblems, type FieldError } from '../../platform/runtime/errors.ts'
-import { type CountsReport, reportCounts, type ReportOutcome } from '../../stores/redis/listener-store.ts'
+import { listenerReportsMetric } from '../../platform/metrics/engine.ts'
+import { ApiError, assertNoFieldErrors, type FieldError } from '../../platform/runtime/errors.ts'
+import {
+  type CountsReport,
+  applyCountsReport,
+  type CountsReportOutcome
+} from '../../stores/redis/listener-store.ts'
 import { publishStation } from '../repair-states.ts'
-import type { PlayoutServices } from '../services.ts'
-import { flushInBackground } from './flush-counts.ts'
+import type { EngineServices } from '../services.ts'
+import { flushCountsInBackground } from './flush-counts.ts'
 import {
   computeIdentityChanges,
-  type CountWithKind,
-  forgetIdentities,
+  type SourceCountWithKind,
+  invalidateIdentityCache,
   type SourceCount
 } from './identities.ts'
 import type { ListenerSessionReport } from './sessions.ts'
@@ -31,17 +35,25 @@ export interface ListenerReport extends SourceReport {
  * without changes writes nothing. Throws 404 for an unknown station and 400 that names every unknown or
  * repeated source; then nothing is recorded.
  */
-export async function recordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
-  const refused = await tryRecordCounts(services, stationId, report)
+export async function recordListenerReport(
+  services: EngineServices,
+  stationId: number,
+  report: ListenerReport
+) {
+  const refused = await tryRecordListenerReport(services, stationId, report)
   if (refused === null) throw new ApiError('not-found')
-  assertNoProblems(refused)
+  assertNoFieldErrors(refused)
 }
 
 /**
- * Does what `recordCounts` does, but returns its errors: one for each unknown or repeated source, none if the
+ * Does what `recordListenerReport` does, but returns its errors: one for each unknown or repeated source, none if the
  * report was recorded; null for an unknown station.
  */
-export async function tryRecordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
+export async function tryRecordListenerReport(
+  services: EngineServices,
+  stationId: number,
+  report: ListenerReport
+) {
   const outcome = await record(services, stationId, report, { ignoresUnknown: false })
   if (outcome.status === 'missing') return null
   return outcome.status === 'refused' ? fieldErrors(report, outcome.problems) : []
@@ -53,7 +65,7 @@ export async function tryRecordCounts(services: PlayoutServices, stationId: numb
  * the connections are recorded as well.
  */
 export async function recordSourceCounts(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
   report: SourceReport,
   sessions: ListenerSessionReport | null = null
@@ -64,15 +76,15 @@ export async function recordSourceCounts(
 const attempts = 5
 
 async function record(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
   report: ListenerReport,
   {
     ignoresUnknown,
     sessions = null
   }: { readonly ignoresUnknown: boolean; readonly sessions?: ListenerSessionReport | null }
-): Promise<ReportOutcome> {
-  let outcome: ReportOutcome = { status: 'missing' }
+): Promise<CountsReportOutcome> {
+  let outcome: CountsReportOutcome = { status: 'missing' }
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const listed = listCounts(report)
     const counts = await computeIdentityChanges(services, stationId, listed, {
@@ -81,13 +93,13 @@ async function record(
     })
     const sent: CountsReport = { totals: report.totals, counts, ignoresUnknown }
     try {
-      outcome = await reportCounts(services.redis, stationId, sent)
+      outcome = await applyCountsReport(services.redis, stationId, sent)
     } catch (error) {
-      forgetIdentities(services, stationId, listed)
+      invalidateIdentityCache(services, stationId, listed)
       throw error
     }
-    reports[outcome.status]++
-    if (outcome.status === 'counted' && outcome.hasEvents) flushInBackground(services, stationId)
+    listenerReportsMetric[outcome.status]++
+    if (outcome.status === 'counted' && outcome.hasEvents) flushCountsInBackground(services, stationId)
     // Redis has lost the state, or the station does not exist.
     const isRebuilt = outcome.status === 'missing' && (await publishStation(services, stationId)) !== null
     if (outcome.status !== 'outdated' && !isRebuilt) return outcome
@@ -97,7 +109,7 @@ async function record(
 
 const lists: readonly SourceList[] = ['mounts', 'remotes', 'hls']
 
-function listCounts(report: SourceReport): CountWithKind[] {
+function listCounts(report: SourceReport): SourceCountWithKind[] {
   return lists.flatMap(list => report[list].map(count => ({ ...count, kind: kindByList[list] })))
 }
 

@@ -1,19 +1,19 @@
 import { forEachStation, forStationsTogether } from '../../platform/isolation/for-each-station.ts'
-import { flushedStations } from '../../platform/metrics/engine.ts'
+import { flushedStationsMetric } from '../../platform/metrics/engine.ts'
 import { openCoalescer } from '../../platform/runtime/coalesce.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import { readSnapshots } from '../../stores/db/snapshots.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import {
   acquireFlushLease,
-  type CountEvent,
+  type TotalChangeEvent,
   readUnflushedCounts,
   findUnflushedStations,
   acknowledgeFlush,
   type UnflushedStation
 } from '../../stores/redis/listener-store.ts'
 import { findUnflushedShards } from '../../stores/redis/shard-commands.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 import { flushSessions } from './flush-sessions.ts'
 
 /*
@@ -33,7 +33,7 @@ const leaseMs = 700
  * Flushes counts and ended sessions of the shards whose lease no other process holds. Only shards with something to
  * flush are leased, because a lease is a write. Returns the number of stations.
  */
-export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
+export async function flushCounts(services: EngineServices, signal?: AbortSignal): Promise<number> {
   const { redis } = services
   const found = await Promise.all(
     (await findUnflushedShards(redis)).map(async shard =>
@@ -46,7 +46,7 @@ export async function flushCounts(services: PlayoutServices, signal?: AbortSigna
   const stationIds = leased.flatMap(each => each.stationIds)
   for (let start = 0; start < stationIds.length; start += stationsPerTransaction) {
     signal?.throwIfAborted()
-    await flushStations(services, stationIds.slice(start, start + stationsPerTransaction))
+    await flushStationCounts(services, stationIds.slice(start, start + stationsPerTransaction))
   }
   signal?.throwIfAborted()
   await flushSessions(
@@ -57,7 +57,10 @@ export async function flushCounts(services: PlayoutServices, signal?: AbortSigna
 }
 
 /** Flushes these stations now. Stations that another transaction has locked are left to the next run. */
-export async function flushStations(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
+export async function flushStationCounts(
+  services: EngineServices,
+  stationIds: readonly number[]
+): Promise<void> {
   const { redis, sql } = services
   const waiting = new Map<number, UnflushedStation>()
   const read = async ({ stationId }: { stationId: number }) => {
@@ -78,7 +81,7 @@ export async function flushStations(services: PlayoutServices, stationIds: reado
   await forStationsTogether(services, 'counts', [...waiting.keys()], async ids => {
     const flushes = ids.flatMap(id => waiting.get(id) ?? [])
     const written = await writeCounts(sql, flushes)
-    flushedStations.value += written.size
+    flushedStationsMetric.value += written.size
     await Promise.all(
       flushes
         .filter(({ stationId }) => written.has(stationId))
@@ -90,8 +93,8 @@ export async function flushStations(services: PlayoutServices, stationIds: reado
 const flushes = openCoalescer<number, void>()
 
 /** Flushes a station that has events for web hooks, in the background. If that fails, the workers retry. */
-export function flushInBackground(services: PlayoutServices, stationId: number): void {
-  const flush = () => flushStations(services, [stationId])
+export function flushCountsInBackground(services: EngineServices, stationId: number): void {
+  const flush = () => flushStationCounts(services, [stationId])
   flushes
     .run(stationId, flush)
     .catch((error: unknown) =>
@@ -209,7 +212,7 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
 }
 
 /** Writes changes of the total to the outbox, in their order. Idempotent: an event is written once. */
-async function writeCountEvents(services: PlayoutServices, flush: UnflushedStation): Promise<void> {
+async function writeCountEvents(services: EngineServices, flush: UnflushedStation): Promise<void> {
   const { stationId, events } = flush
   const webhookIds = await beginForStation(services.sql, stationId, async tx => {
     const [snapshot] = await readSnapshots(tx, [stationId])
@@ -225,7 +228,7 @@ async function writeCountEvents(services: PlayoutServices, flush: UnflushedStati
   await services.dispatchDeliveries([...new Set(webhookIds)])
 }
 
-const eventOf = ({ offset, trigger, atMs }: CountEvent) => ({
+const eventOf = ({ offset, trigger, atMs }: TotalChangeEvent) => ({
   fact: `count:${offset}`,
   triggers: [trigger],
   happenedAtMs: atMs

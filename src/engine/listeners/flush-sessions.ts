@@ -6,9 +6,9 @@ import {
   type EndedSession,
   readEndedSessions,
   removeEndedSessions,
-  streamStart
+  firstStreamId
 } from '../../stores/redis/session-store.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 
 /*
  * Sessions that ended are in a stream in Redis until they are in Postgres. A session has the same key each time it is
@@ -32,7 +32,7 @@ async function readNextSessions(redis: RedisClient, shard: number, paused: Reado
   positions.set(redis, known)
   const found: Awaited<ReturnType<typeof readEndedSessions>> = []
   for (let page = 0; page < maxPages && found.length < atMost; page++) {
-    const entries = await readEndedSessions(redis, shard, known.get(shard) ?? streamStart, atMost)
+    const entries = await readEndedSessions(redis, shard, known.get(shard) ?? firstStreamId, atMost)
     found.push(...entries.filter(({ session }) => !paused.has(session.stationId)))
     const last = entries.at(-1)
     if (last === undefined || entries.length < atMost) {
@@ -46,7 +46,7 @@ async function readNextSessions(redis: RedisClient, shard: number, paused: Reado
 
 /** Writes the ended sessions of these shards to Postgres. */
 export async function flushSessions(
-  services: Pick<PlayoutServices, 'sql' | 'redis' | 'stationFaults'>,
+  services: Pick<EngineServices, 'sql' | 'redis' | 'stationFaults'>,
   shards: readonly number[]
 ): Promise<void> {
   const { sql, redis, stationFaults } = services
@@ -88,7 +88,7 @@ async function writeSessions(sql: Sql, sessions: readonly EndedSession[]): Promi
   const rows = [...byKey.values()].map(session => ({
     ...session,
     endMs: Math.max(session.startMs, session.endMs),
-    stream: nameOfSource(session)
+    stream: renderSourceName(session)
   }))
   await sql`
     insert into listener_sessions as s
@@ -104,7 +104,7 @@ async function writeSessions(sql: Sql, sessions: readonly EndedSession[]): Promi
 const maxNameLength = 255
 
 /** The path of a mount; of a remote its URL, without what may contain a password or token. */
-export function nameOfSource({ source, path }: Pick<EndedSession, 'source' | 'path'>): string {
+export function renderSourceName({ source, path }: Pick<EndedSession, 'source' | 'path'>): string {
   const url = source === 'remote' ? parseUrl(path) : null
   return (url === null ? path : url.origin + url.pathname).slice(0, maxNameLength)
 }

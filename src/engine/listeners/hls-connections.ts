@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { hlsListenersKey, hlsWantedKey } from '../../stores/redis/keys.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 
 /*
  * Who listens to HLS streams is known to the workers process that follows the access log. While a server asks for
@@ -24,7 +24,7 @@ interface KnownListeners {
   readonly listConnections: (shortName: string, nowMs: number, limit: number) => readonly HlsConnection[]
 }
 
-type Store = Pick<PlayoutServices, 'redis'>
+type Store = Pick<EngineServices, 'redis'>
 
 const wantedSeconds = 30
 const listSeconds = 10
@@ -34,7 +34,7 @@ const waitMs = 3_000
 const pauseMs = 100
 
 /** Writes the listeners of the stations that servers ask for. */
-export async function publishConnections(
+export async function writeHlsConnections(
   { redis }: Store,
   listeners: KnownListeners,
   nowMs: number
@@ -49,7 +49,7 @@ export async function publishConnections(
 }
 
 /** Reads the listeners of a station; null if no process writes them in time. */
-export async function readConnections(
+export async function readHlsConnections(
   { redis }: Store,
   shortName: string,
   signal: AbortSignal
@@ -58,7 +58,7 @@ export async function readConnections(
   const endMs = performance.now() + waitMs
   for (;;) {
     const text = await redis.get(hlsListenersKey(shortName))
-    // Written by `publishConnections` only.
+    // Written by `writeHlsConnections` only.
     if (text !== null) return JSON.parse(text)
     if (performance.now() > endMs || signal.aborted) return null
     await sleep(pauseMs)

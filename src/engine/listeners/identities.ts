@@ -3,25 +3,29 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ListenerCount, SourceKind } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { readConnected, readCounting, type ReportedCount } from '../../stores/redis/listener-store.ts'
+import {
+  readConnectedIdentities,
+  readStationCounting,
+  type ReportedCount
+} from '../../stores/redis/listener-store.ts'
 import {
   readOpenSessions,
-  renderDetails,
+  renderListenerDetails,
   type ListenerSessionChanges
 } from '../../stores/redis/session-store.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 import type { KnownIdentities } from './identity-cache.ts'
 import {
   compareSessions,
-  findOldest,
+  findEarliestStart,
   type ListenerConnection,
-  maxSessionMs,
+  maxListenerSessionMs,
   type ListenerSessionReport,
   type SourceSessions
 } from './sessions.ts'
 
 /** Listeners of a source that are identified; others are only counted. */
-export const identitiesAtMost = 20_000
+export const maxIdentities = 20_000
 
 /**
  * The count of a source, named by id or path. `identities`: the hash of the listener of each connection, if known.
@@ -34,7 +38,7 @@ export type SourceCount = ListenerCount &
   }
 
 /** A count with the kind of its source. */
-export type CountWithKind = SourceCount & { readonly kind: SourceKind }
+export type SourceCountWithKind = SourceCount & { readonly kind: SourceKind }
 
 /**
  * Replaces the identities of each count by those that connected and disconnected since the last report, which another
@@ -42,9 +46,9 @@ export type CountWithKind = SourceCount & { readonly kind: SourceKind }
  * be used. Nothing that it returns contains an address.
  */
 export async function computeIdentityChanges(
-  { sql, redis, identities: cache }: PlayoutServices,
+  { sql, redis, identities: cache }: EngineServices,
   stationId: number,
-  counts: readonly CountWithKind[],
+  counts: readonly SourceCountWithKind[],
   {
     isOutdated,
     sessions: report
@@ -78,7 +82,7 @@ export async function computeIdentityChanges(
 }
 
 /** The fields of a count that may leave the process: without identities and addresses. */
-function toReported(count: CountWithKind): ReportedCount {
+function toReported(count: SourceCountWithKind): ReportedCount {
   const { kind, total, unique } = count
   return 'id' in count ? { kind, id: count.id, total, unique } : { kind, path: count.path, total, unique }
 }
@@ -94,7 +98,7 @@ function haveSameSessions(
   atMs: number
 ): boolean {
   const isOneEach = connections.length === hashes.size && starts.size === hashes.size
-  return isOneEach && atMs - oldestMs < maxSessionMs
+  return isOneEach && atMs - oldestMs < maxListenerSessionMs
 }
 
 /** Returns the sessions after a report; `changes` is undefined if none began or ended. */
@@ -112,43 +116,47 @@ function moveSessions(
   if (opened.length + ended.length === 0) return { sessions }
   const began = opened.map(
     ({ token, startMs, connection: { connection } }) =>
-      [token, startMs, renderDetails(report.describe(connection))] as const
+      [token, startMs, renderListenerDetails(report.describe(connection))] as const
   )
   return { sessions, changes: { opened: began, ended } }
 }
 
-const cacheKey = (stationId: number, count: CountWithKind) =>
+const cacheKey = (stationId: number, count: SourceCountWithKind) =>
   `${stationId} ${count.kind} ${'id' in count ? count.id : count.path}`
 
 /** Makes the next report read the identities again: Redis may not have those of this one. */
-export function forgetIdentities(
-  { identities: cache }: PlayoutServices,
+export function invalidateIdentityCache(
+  { identities: cache }: EngineServices,
   stationId: number,
-  counts: readonly CountWithKind[]
+  counts: readonly SourceCountWithKind[]
 ): void {
   for (const count of counts) cache.delete(cacheKey(stationId, count))
 }
 
 /** Reads the keys of the sources with identified listeners. */
 export async function readIdentifiedSources(
-  { redis }: Pick<PlayoutServices, 'redis'>,
+  { redis }: Pick<EngineServices, 'redis'>,
   stationId: number
 ): Promise<ReadonlySet<string>> {
-  const counting = await readCounting(redis, stationId)
+  const counting = await readStationCounting(redis, stationId)
   const sources = Object.entries(counting?.sources ?? {})
   return new Set(sources.flatMap(([key, { connected }]) => (connected > 0 ? [key] : [])))
 }
 
 /** Reads the connected identities of a station and their sessions. Returns a function that finds those of a source. */
-async function readStoredIdentities(redis: PlayoutServices['redis'], stationId: number) {
+async function readStoredIdentities(redis: EngineServices['redis'], stationId: number) {
   // The versions first: if identities change in between, the report is outdated.
-  const counting = await readCounting(redis, stationId)
+  const counting = await readStationCounting(redis, stationId)
   const [connected, open] = await Promise.all([
-    readConnected(redis, stationId),
+    readConnectedIdentities(redis, stationId),
     readOpenSessions(redis, stationId)
   ])
   const sources = Object.entries(counting?.sources ?? {})
-  return (count: CountWithKind, identities: readonly string[], salts: Salts): KnownIdentities | null => {
+  return (
+    count: SourceCountWithKind,
+    identities: readonly string[],
+    salts: IdentitySalts
+  ): KnownIdentities | null => {
     const isSource = ([key, { path }]: (typeof sources)[number]) =>
       'id' in count
         ? key === `${count.kind}:${count.id}`
@@ -161,7 +169,7 @@ async function readStoredIdentities(redis: PlayoutServices['redis'], stationId: 
     return {
       version: source.version,
       hashes,
-      sessions: { isTracked, starts, oldestMs: findOldest(starts) }
+      sessions: { isTracked, starts, oldestMs: findEarliestStart(starts) }
     }
   }
 }
@@ -170,7 +178,7 @@ async function readStoredIdentities(redis: PlayoutServices['redis'], stationId: 
 export function matchStoredHashes(
   connected: ReadonlySet<string>,
   identities: readonly string[],
-  salts: Salts
+  salts: IdentitySalts
 ) {
   const others = new Set(connected)
   const hashes = new Map<string, string>()
@@ -189,7 +197,7 @@ export function matchStoredHashes(
 export function compareIdentities(
   before: ReadonlyMap<string, string>,
   identities: readonly string[],
-  salts: Salts
+  salts: IdentitySalts
 ) {
   const hashes = new Map(
     limitIdentities(identities).map(identity => [
@@ -208,7 +216,7 @@ export function compareIdentities(
 /** Distinct identities. If there are too many, the same ones are chosen whatever their order. */
 function limitIdentities(identities: readonly string[]): string[] {
   const distinct = [...new Set(identities)]
-  return distinct.length <= identitiesAtMost ? distinct : distinct.toSorted().slice(0, identitiesAtMost)
+  return distinct.length <= maxIdentities ? distinct : distinct.toSorted().slice(0, maxIdentities)
 }
 
 /*
@@ -222,14 +230,14 @@ const dayMs = 86_400_000
 const formerSalts = 2
 
 /** Newest first. */
-export type Salts = readonly string[]
+export type IdentitySalts = readonly string[]
 
-const known = new WeakMap<Sql, { readonly day: number; readonly salts: Salts }>()
+const known = new WeakMap<Sql, { readonly day: number; readonly salts: IdentitySalts }>()
 
 /**
  * Reads the salts of the day and of the days before, newest first. Creates that of the day if there is none.
  */
-async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
+async function readSalts(sql: Sql, nowMs: number): Promise<IdentitySalts> {
   const day = Math.floor(nowMs / dayMs)
   const before = known.get(sql)
   if (before?.day === day) return before.salts
@@ -244,7 +252,7 @@ async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
 }
 
 /** Deletes expired salts. Returns the number. */
-export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
+export async function removeExpiredSalts(sql: Sql, nowMs: number): Promise<number> {
   const { count } =
     await sql`delete from listener_salts where day < ${Math.floor(nowMs / dayMs) - formerSalts}`
   return count

@@ -34,7 +34,7 @@ export interface SourceSessions {
 }
 
 /** A longer session is stored as several, so that nobody is followed for longer and few are lost with Redis. */
-export const maxSessionMs = 86_400_000
+export const maxListenerSessionMs = 86_400_000
 /** The longest time for which a listener is assumed to have stayed after the last report. */
 const maxUnseenMs = 5 * 60_000
 
@@ -78,9 +78,9 @@ export function compareSessions<Connection extends SeenConnection>(
       if (startMs === undefined) {
         const connection = youngest.next().value
         if (connection) open(token, startOf(connection.seconds, before.isTracked, times), connection)
-      } else if (first && atMs - startMs >= maxSessionMs) {
-        ended.push([token, startMs + maxSessionMs])
-        open(token, startMs + maxSessionMs, first)
+      } else if (first && atMs - startMs >= maxListenerSessionMs) {
+        ended.push([token, startMs + maxListenerSessionMs])
+        open(token, startMs + maxListenerSessionMs, first)
       } else starts.set(token, startMs)
     }
   }
@@ -90,7 +90,7 @@ export function compareSessions<Connection extends SeenConnection>(
     sessions: {
       isTracked: before.isTracked || opened.length + ended.length > 0,
       starts,
-      oldestMs: findOldest(starts)
+      oldestMs: findEarliestStart(starts)
     },
     opened,
     ended
@@ -98,7 +98,7 @@ export function compareSessions<Connection extends SeenConnection>(
 }
 
 /** The earliest of these starts; infinite if there are none. */
-export function findOldest(starts: ReadonlyMap<string, number>): number {
+export function findEarliestStart(starts: ReadonlyMap<string, number>): number {
   let oldestMs = Infinity
   for (const startMs of starts.values()) oldestMs = Math.min(oldestMs, startMs)
   return oldestMs
@@ -128,7 +128,7 @@ function startOf(
   const connectedMs = (seconds + 0.5) * 1_000
   if (isTracked && previousMs !== null)
     return Math.round(Math.min(atMs, Math.max(previousMs, atMs - connectedMs)))
-  return Math.round(atMs - (connectedMs % maxSessionMs))
+  return Math.round(atMs - (connectedMs % maxListenerSessionMs))
 }
 
 /** Returns when a connection ended that is missing in a report: between the two, on average in the middle. */

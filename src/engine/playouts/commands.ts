@@ -1,11 +1,11 @@
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { advancePlay } from '../advance.ts'
+import { advanceInChange } from '../advance.ts'
 import type { StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
-import { endPlay, goSilent } from '../plays/plays.ts'
-import { isPlayoutConnected } from './playout-state.ts'
+import { endPlayStatement, markSilent } from '../plays/plays.ts'
+import { isPlayoutConnectedFragment } from './playout-state.ts'
 
 /** A command for a playout. `queueId`: the row of the queue that interrupts. `atMs`: when. */
 export type PlayoutCommand =
@@ -23,7 +23,7 @@ const commandTtlMs = 60_000
 const commandsAtOnce = 50
 
 /** Adds a command for the playout and ends its long poll, which reads commands when the station changes. */
-export async function addCommand(
+export async function addPlayoutCommand(
   { tx, station, mark }: StationChange,
   command: PlayoutCommand
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function addCommand(
 }
 
 /** Reads the commands after a given one, in order; with null only the number of the newest. */
-export async function readCommands(sql: Sql, stationId: number, seen: number | null) {
+export async function readPlayoutCommands(sql: Sql, stationId: number, seen: number | null) {
   if (seen === null) {
     const [newest] = await sql<{ id: number }[]>`
       select coalesce(max(id), 0) as id from playout_commands where station_id = ${stationId}`
@@ -54,7 +54,7 @@ const readShownPlay = (tx: Tx, stationId: number) => tx<{ id: number }[]>`
 /**
  * Ends the current song; with `meantShId` only that play or the jingle during it. Throws 409 if impossible.
  */
-export async function skipSong(change: StationChange, meantShId: number | null): Promise<void> {
+export async function skipCurrentSong(change: StationChange, meantShId: number | null): Promise<void> {
   const { tx, station, play } = change
   if (!play) throw new ApiError('conflict', 'Nothing is playing.')
   if (
@@ -64,8 +64,8 @@ export async function skipSong(change: StationChange, meantShId: number | null):
   )
     throw new ApiError('conflict', 'Another song is playing now.')
   if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
-  if (station.enabledBackend === 'clock') await advancePlay(change, { endedShId: play.id, cause: 'skip' })
-  else if (station.enabledBackend === 'liquidsoap') await addCommand(change, { type: 'skip' })
+  if (station.enabledBackend === 'clock') await advanceInChange(change, { endedShId: play.id, cause: 'skip' })
+  else if (station.enabledBackend === 'liquidsoap') await addPlayoutCommand(change, { type: 'skip' })
   else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
 }
 
@@ -95,7 +95,7 @@ export async function recordCommandPoll(
 export async function addAnnouncedCommand(change: StationChange, type: AnnouncedCommand): Promise<void> {
   const { tx, station } = change
   const [playout] = await tx<{ isConnected: boolean; isAnnounced: boolean }[]>`
-    select ${isPlayoutConnected(tx, station.readAtMs)} as "isConnected", o.commands ? ${type}::text as "isAnnounced"
+    select ${isPlayoutConnectedFragment(tx, station.readAtMs)} as "isConnected", o.commands ? ${type}::text as "isAnnounced"
     from playouts o join stations s on s.id = o.station_id where o.station_id = ${station.id}`
   if (!playout?.isConnected) throw new ApiError('conflict', 'The playout of the station is not connected.')
   if (!playout.isAnnounced)
@@ -103,7 +103,7 @@ export async function addAnnouncedCommand(change: StationChange, type: Announced
       'conflict',
       `The script of the playout does not execute "${type}": download it again and restart Liquidsoap.`
     )
-  await addCommand(change, { type })
+  await addPlayoutCommand(change, { type })
 }
 
 /** Records that the command poll of a playout was disconnected, unless it called since. */
@@ -127,8 +127,8 @@ export async function endPlayOfDisabledStation(change: StationChange): Promise<v
   await endCurrentBroadcast(change, station.readAtMs)
   if (!play) return
   const endMs = Math.min(station.readAtMs, play.dueAtMs ?? Infinity)
-  await endPlay(change, play, Math.max(endMs, play.startedAtMs))
-  goSilent(change)
+  await endPlayStatement(change, play, Math.max(endMs, play.startedAtMs))
+  markSilent(change)
 }
 
 /** Sets an end for the last reported song, because the clock takes over and no report will end it. */

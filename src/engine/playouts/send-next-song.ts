@@ -1,16 +1,16 @@
 import type { CuePoints } from '../../model/songs/cue-points.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { cueCacheKeyOf, cuesOf } from '../../stores/db/library/cue-columns.ts'
+import { cueCacheKeyFragment, cuesFragment } from '../../stores/db/library/cue-columns.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { readQueues, type UnplayedRow } from '../queue-context.ts'
+import { readQueueRows, type UnplayedRow } from '../queue-context.ts'
 import { refillQueue } from '../queue/queue.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 import { recordPlayoutCall, recordStoppedPlay } from './commands.ts'
 
 /** A song for a playout. */
-export interface SentSong {
+export interface PlayoutSong {
   readonly queueId: number
   readonly mediaId: number
   readonly playlistId: number | null
@@ -48,11 +48,11 @@ const attempts = 5
  * not liquidsoap or it is disabled.
  */
 export async function sendNextSong(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
   lastId: number | null,
   findProblem: SongGuard
-): Promise<SentSong | null> {
+): Promise<PlayoutSong | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const song = await dequeueNextSong(services, stationId, lastId)
     const problem = song && (await findProblem(song.path))
@@ -71,9 +71,9 @@ interface SongProblem {
 
 /** Takes a song from the queue that was sent to nobody, and logs why. */
 export async function withdrawSong(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
-  { queueId, mediaId, requestId }: SentSong,
+  { queueId, mediaId, requestId }: PlayoutSong,
   { sentence }: SongProblem
 ): Promise<void> {
   services.log.warn({ station: stationId, media: mediaId }, `song left out: its address ${sentence}`)
@@ -88,7 +88,7 @@ export async function withdrawSong(
   })
 }
 
-async function dequeueNextSong(services: PlayoutServices, stationId: number, lastId: number | null) {
+async function dequeueNextSong(services: EngineServices, stationId: number, lastId: number | null) {
   const nowMs = engineTimeMs()
   const take = async (change: StationChange) => {
     const { tx, station } = change
@@ -99,28 +99,32 @@ async function dequeueNextSong(services: PlayoutServices, stationId: number, las
     if (lastId === 0) await recordStoppedPlay(tx, stationId)
     // Queued rows may no longer be eligible.
     await refillQueue(change, { isLibraryChanged: false })
-    const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)
+    const row = chooseRowToSend(await readQueueRows(tx, [stationId]), lastId, nowMs)
     if (!row) return null
-    if (!row.isSent) await markSent(change, row.id, nowMs)
-    return readSong(tx, row.id)
+    if (!row.isSent) await markRowSent(change, row.id, nowMs)
+    return readQueuedSong(tx, row.id)
   }
   return changeStation(services, stationId, take, { isPublishedLater: true })
 }
 
 /** Marks a row of the queue as sent to the playout. */
-export async function markSent({ tx, mark }: StationChange, queueId: number, nowMs: number): Promise<void> {
+export async function markRowSent(
+  { tx, mark }: StationChange,
+  queueId: number,
+  nowMs: number
+): Promise<void> {
   mark(['queue'])
   await tx`update queue set is_sent = true, cued_at_ms = ${nowMs} where id = ${queueId}`
 }
 
 /** The song of a row of the queue. */
-export async function readSong(tx: Tx | Sql, queueId: number): Promise<SentSong | null> {
-  const [song] = await tx<SentSong[]>`
+export async function readQueuedSong(tx: Tx | Sql, queueId: number): Promise<PlayoutSong | null> {
+  const [song] = await tx<PlayoutSong[]>`
     select q.id as "queueId", m.id as "mediaId", q.playlist_id as "playlistId", q.request_id as "requestId",
       m.song_id as "songId", m.artist, m.title, q.duration_ms as "durationMs",
       case when m.duration_ms = 0 and m.cue_out_ms is null then q.duration_ms else m.duration_ms end as "fileMs",
-      ${cuesOf(tx)} as cues,
-      case when s.enable_auto_cue and m.remote_playlist_id is null then jsonb_build_object('cacheKey', ${cueCacheKeyOf(tx)},
+      ${cuesFragment(tx)} as cues,
+      case when s.enable_auto_cue and m.remote_playlist_id is null then jsonb_build_object('cacheKey', ${cueCacheKeyFragment(tx)},
         'fadeMs', case s.crossfade_type when 'none' then 0 else round((s.crossfade * 1000)::numeric) end) end as autocue,
       not q.is_visible as "isJingle",
       coalesce(nullif(q.autodj_custom_uri, ''), m.path) as path,
@@ -149,7 +153,7 @@ const repeatAfterMs = 5_000
  * row that it got last; 0: it has just started; null: unknown. A repeated request gets the same row, so a
  * lost response loses no song. Interrupting songs are sent by command.
  */
-export function nextToSend<Row extends SendableRow>(
+export function chooseRowToSend<Row extends SendableRow>(
   queue: readonly Row[],
   lastId: number | null,
   nowMs: number

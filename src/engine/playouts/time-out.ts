@@ -2,14 +2,14 @@ import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
-import { endPlay, goSilent } from '../plays/plays.ts'
-import type { PlayoutServices } from '../services.ts'
-import { skipLocked } from '../station-facts.ts'
+import { endPlayStatement, markSilent } from '../plays/plays.ts'
+import type { EngineServices } from '../services.ts'
+import { skipLockedFragment } from '../station-facts.ts'
 import { disconnectedAfterMs, reconnectsWithinMs, timeOutsAfterStartMs } from './patience.ts'
 
 /** Ends the plays of playouts that timed out. `upForMs`: how long this process has been running. */
 export async function endTimedOutPlays(
-  services: PlayoutServices,
+  services: EngineServices,
   { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }
 ): Promise<void> {
   const silentSinceMs = upForMs < timeOutsAfterStartMs ? 0 : nowMs - disconnectedAfterMs
@@ -20,7 +20,7 @@ export async function endTimedOutPlays(
     join song_history h on h.station_id = s.id and h.ended_at_ms is null
     where s.backend = 'liquidsoap' and s.id <> all(${paused}::bigint[]) and (o.left_at_ms < ${nowMs - reconnectsWithinMs}
       or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
-    order by o.station_id limit 200 ${skipLocked(services.sql)}`
+    order by o.station_id limit 200 ${skipLockedFragment(services.sql)}`
   await forEachStation(services, 'timeouts', rows, async ({ stationId, atMs }) => {
     const isEnded = await changeStation(services, stationId, {
       reads: tx => readSeenAtMs(tx, stationId),
@@ -48,7 +48,7 @@ async function endPlayOf(
   const endMs = Math.max(silentSinceMs, play.startedAtMs)
   change.happenedAt(endMs)
   await endCurrentBroadcast(change, endMs)
-  await endPlay(change, play, endMs)
-  goSilent(change)
+  await endPlayStatement(change, play, endMs)
+  markSilent(change)
   return true
 }

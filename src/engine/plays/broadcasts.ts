@@ -2,10 +2,10 @@ import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { advance } from '../advance.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import type { PlayoutServices } from '../services.ts'
-import { endPlay } from './plays.ts'
-import { reportTimeoutMs, moveEnd } from './provisional-plays.ts'
-import { startUnscheduled } from './unscheduled-plays.ts'
+import type { EngineServices } from '../services.ts'
+import { endPlayStatement } from './plays.ts'
+import { reportTimeoutMs, movePlayEnd } from './provisional-plays.ts'
+import { startUnscheduledPlay } from './unscheduled-plays.ts'
 
 /** A streamer who connects. `streamerId` is null for the user `source`. */
 export interface ConnectingDj {
@@ -25,7 +25,7 @@ const sameMs = 1_000
  * before the current one is stored as ended. Throws 404 for an unknown station, 409 for a disabled one.
  */
 export async function recordDjConnect(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
   who: ConnectingDj,
   saidMs: number
@@ -44,8 +44,11 @@ export async function recordDjConnect(
     change.mark(['live'])
     if (current) await endBroadcast(tx, current, startMs)
     const name = await insertBroadcast(tx, stationId, who, { atMs: startMs, endedAtMs: null })
-    if (play) await endPlay(change, play, startMs)
-    await startUnscheduled(change, await untitledSong(tx, stationId, name), { atMs: startMs, dueAtMs: null })
+    if (play) await endPlayStatement(change, play, startMs)
+    await startUnscheduledPlay(change, await untitledSong(tx, stationId, name), {
+      atMs: startMs,
+      dueAtMs: null
+    })
   }
   const reads = (tx: Tx) => readBroadcast(tx, stationId)
   await changeStation(services, stationId, { reads, change: connect })
@@ -56,7 +59,7 @@ export async function recordDjConnect(
  * a no-op. The clock continues at once; a playout should report the next song. Throws 404 for an unknown station.
  */
 export async function recordDjDisconnect(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
   { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
 ): Promise<void> {
@@ -70,7 +73,7 @@ export async function recordDjDisconnect(
     await endBroadcast(tx, current, atMs)
     // The last song of the streamer is shown until the next one begins, moments later.
     if (play?.streamer)
-      await moveEnd(
+      await movePlayEnd(
         change,
         play,
         Math.max(atMs, play.startedAtMs) + (station.enabledBackend === 'clock' ? 0 : reportTimeoutMs)

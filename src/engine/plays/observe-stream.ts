@@ -1,13 +1,13 @@
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { changeStation } from '../change-station.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 import { recordDjDisconnect } from './broadcasts.ts'
-import { endPlay, goSilent } from './plays.ts'
-import { recordReport } from './report-track.ts'
+import { endPlayStatement, markSilent } from './plays.ts'
+import { recordTrackReport } from './report-track.ts'
 
 /** The state of a station's stream at a time (Unix milliseconds). */
-export interface Observation {
+export interface StreamObservation {
   /** A source is connected. */
   readonly isConnected: boolean
   readonly artist: string
@@ -19,7 +19,11 @@ export interface Observation {
 const reconnectWithinMs = 30_000
 
 /** Records what a streaming server reports: its title without a playout, the end of a broadcast. */
-export async function observeStream(services: PlayoutServices, stationId: number, seen: Observation) {
+export async function recordStreamObservation(
+  services: EngineServices,
+  stationId: number,
+  seen: StreamObservation
+) {
   const station = await readShownStation(services.sql, stationId)
   if (!station) return
   const { isReported, isLive, unheardSinceMs, playing } = station
@@ -40,7 +44,7 @@ export async function observeStream(services: PlayoutServices, stationId: number
   if (playing?.artist === artist && playing.title === title) return
   const song = { queueId: null, mediaId: null, playlistId: null, artist, title }
   const report = { ...song, startedAtMs: seen.atMs, isTimed: false }
-  await recordReport(services, stationId, report).catch(ignoreConflicts)
+  await recordTrackReport(services, stationId, report).catch(ignoreConflicts)
 }
 
 interface ShownStation {
@@ -62,14 +66,14 @@ async function readShownStation(sql: Sql, stationId: number): Promise<ShownStati
   return station
 }
 
-async function endShownPlay(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
+async function endShownPlay(services: EngineServices, stationId: number, atMs: number): Promise<void> {
   await changeStation(services, stationId, async change => {
     const { station, play } = change
     if (!play || station.enabledBackend !== 'none' || station.liveSinceMs !== null) return
     const endMs = Math.max(change.momentOf(atMs), play.startedAtMs)
     change.happenedAt(endMs)
-    await endPlay(change, play, endMs)
-    goSilent(change)
+    await endPlayStatement(change, play, endMs)
+    markSilent(change)
   }).catch(ignoreConflicts)
 }
 

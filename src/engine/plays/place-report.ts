@@ -1,8 +1,8 @@
 import { airtimeMs } from '../../model/autodj/durations.ts'
-import { recordPlayChange } from '../../stores/db/library/library.ts'
+import { recordPastPlayChange } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
+import { reportDeadlineMs, confirmProvisionalPlay } from './provisional-plays.ts'
 
 /** One of the newest plays of a station. */
 export interface RecentPlay extends TimedPlay {
@@ -31,17 +31,20 @@ export function earliestPlacementMs(near: readonly RecentPlay[]): number {
 }
 
 /** Ends the play before a reported one, and removes a provisional play that did not start. */
-export async function makeRoom({ tx, station }: StationChange, { cut, removed }: Placement): Promise<void> {
+export async function applyPlacement(
+  { tx, station }: StationChange,
+  { cut, removed }: ReportPlacement
+): Promise<void> {
   if (removed) {
     await tx`update queue set played_at_ms = null, history_id = null
       where station_id = ${station.id} and history_id = ${removed.id}`
     const [gone] = await tx<{ trackId: number | null }[]>`
       delete from song_history where id = ${removed.id} returning track_id as "trackId"`
     // Cached libraries contain the removed play, and have marked its track.
-    await recordPlayChange(tx, station.id, gone?.trackId ?? null)
+    await recordPastPlayChange(tx, station.id, gone?.trackId ?? null)
   }
   if (!cut) return
-  await confirmPlay(tx, cut.play)
+  await confirmProvisionalPlay(tx, cut.play)
   await tx`
     update song_history set ended_at_ms = least(${cut.atMs}::bigint, stopped_at_ms) where id = ${cut.play.id}`
 }
@@ -53,7 +56,7 @@ interface Neighbours {
 }
 
 /** Moves the start of a play to the reported time, within the limits of its neighbors. */
-export async function moveStart(
+export async function movePlayStart(
   { tx, station, mark }: StationChange,
   { play, before, after }: Neighbours,
   atMs: number
@@ -80,7 +83,7 @@ export interface TimedPlay {
 }
 
 /** The effect of a report on the plays around it. */
-export interface Placement {
+export interface ReportPlacement {
   readonly startedAtMs: number
   /** When another play began, if the report is late; null: the reported play is current. */
   readonly endedAtMs: number | null
@@ -94,7 +97,7 @@ export interface Placement {
  * Finds the place of a play that began at `atMs`. `plays` are the newest ones, newest last. Plays never
  * overlap. A provisional play stays if it has been heard by then; its own report may follow.
  */
-export function findPlacement(plays: readonly TimedPlay[], atMs: number): Placement {
+export function computePlacement(plays: readonly TimedPlay[], atMs: number): ReportPlacement {
   const next = plays.find(play => play.startedAtMs > atMs && !isReplacedProvisional(play, atMs))
   const earlier = plays.filter(play => play !== next && (!next || play.startedAtMs < next.startedAtMs))
   const last = earlier.at(-1)

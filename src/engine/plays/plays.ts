@@ -9,12 +9,12 @@ export interface PlayEnd {
 }
 
 /** Closes the history row of a play. */
-export function endPlay({ tx }: StationChange, play: OpenPlay, atMs: number) {
-  return endPlays(tx, [{ shId: play.id, atMs }])
+export function endPlayStatement({ tx }: StationChange, play: OpenPlay, atMs: number) {
+  return endPlaysStatement(tx, [{ shId: play.id, atMs }])
 }
 
 /** Closes the history rows of plays. */
-export function endPlays(tx: Tx, ends: readonly PlayEnd[]) {
+export function endPlaysStatement(tx: Tx, ends: readonly PlayEnd[]) {
   return tx`
     update song_history h set ended_at_ms = x.at_ms
     from unnest(${ends.map(({ shId }) => shId)}::bigint[], ${ends.map(({ atMs }) => atMs)}::bigint[]) as x (id, at_ms)
@@ -46,14 +46,14 @@ export interface QueueStart {
 }
 
 /** Opens the history row of a queue row. */
-export function startFromQueue(change: StationChange, row: QueueRowRef, times: PlayTimes) {
-  return openHistoryRows(change.tx, [markStart(change, row, times)])
+export function startQueueRowStatement(change: StationChange, row: QueueRowRef, times: PlayTimes) {
+  return openHistoryRowsStatement(change.tx, [markQueueRowStart(change, row, times)])
 }
 
 /**
- * Marks what the start of a queue row changes, with `columns` of the station. `openHistoryRows` writes the start.
+ * Marks what the start of a queue row changes, with `columns` of the station. `openHistoryRowsStatement` writes the start.
  */
-export function markStart(
+export function markQueueRowStart(
   { station, mark }: StationChange,
   row: QueueRowRef,
   times: PlayTimes,
@@ -67,10 +67,14 @@ export function markStart(
  * The statement that opens the history rows of queue rows, at most one of each station, after it has closed those of
  * plays that end.
  */
-export function openHistoryRows(tx: Tx, starts: readonly QueueStart[], ends: readonly PlayEnd[] = []) {
+export function openHistoryRowsStatement(
+  tx: Tx,
+  starts: readonly QueueStart[],
+  ends: readonly PlayEnd[] = []
+) {
   const column = <Value>(value: (start: QueueStart) => Value) => starts.map(value)
   return tx`
-    with ended as (${endPlays(tx, ends)} returning h.id), x as materialized (
+    with ended as (${endPlaysStatement(tx, ends)} returning h.id), x as materialized (
       select * from unnest(${column(({ station }) => station.id)}::bigint[],
         ${column(({ row }) => row.seq)}::bigint[], ${column(({ row }) => row.pass)}::bigint[],
         ${column(({ row }) => row.trackId)}::bigint[], ${column(({ row }) => row.requestId)}::bigint[],
@@ -111,6 +115,6 @@ export function openHistoryRows(tx: Tx, starts: readonly QueueStart[], ends: rea
 }
 
 /** Marks the station as silent. `columns`: when the clock looks for something to play again. */
-export function goSilent({ mark }: StationChange, columns: StationColumns = { wake_at_ms: null }): void {
+export function markSilent({ mark }: StationChange, columns: StationColumns = { wake_at_ms: null }): void {
   mark(['playback'], columns)
 }

@@ -3,7 +3,7 @@ import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 import type { UnplayedRow } from '../queue-context.ts'
 import { nextPlayAtMs, type OpenPlay } from '../station-facts.ts'
-import { endPlay, goSilent, startFromQueue } from './plays.ts'
+import { endPlayStatement, markSilent, startQueueRowStatement } from './plays.ts'
 
 /** The clock waits this long for a late report. Milliseconds. */
 export const reportTimeoutMs = 5_000
@@ -23,7 +23,7 @@ export function reportDeadlineMs(startedAtMs: number, durationMs: number): numbe
  * Ends a play that a report should have ended. If the playout is connected and has the next song, that song
  * starts provisionally; otherwise the end is postponed for a while, then the station is silent.
  */
-export async function endUnreported(
+export async function endUnreportedPlay(
   change: StationChange,
   play: OpenPlay,
   queue: readonly UnplayedRow[],
@@ -35,19 +35,19 @@ export async function endUnreported(
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.enabledBackend === 'liquidsoap') {
     if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isConnected(tx, station.id, endMs))) {
-      await confirmPlay(tx, play)
-      await endPlay(change, play, endMs)
-      await startFromQueue(change, row, provisionalAirtime(row, endMs))
+      await confirmProvisionalPlay(tx, play)
+      await endPlayStatement(change, play, endMs)
+      await startQueueRowStatement(change, row, provisionalAirtime(row, endMs))
       return 'ended'
     }
     if (play.durationMs > 0 && nowMs < endMs + unreportedAfterMs) {
-      await moveEnd(change, play, endMs + unreportedAfterMs)
+      await movePlayEnd(change, play, endMs + unreportedAfterMs)
       return 'postponed'
     }
   }
-  await confirmPlay(tx, play)
-  await endPlay(change, play, endMs)
-  goSilent(change)
+  await confirmProvisionalPlay(tx, play)
+  await endPlayStatement(change, play, endMs)
+  markSilent(change)
   return 'ended'
 }
 
@@ -71,13 +71,20 @@ async function isConnected(tx: Tx, stationId: number, endMs: number): Promise<bo
 }
 
 /** Moves the time at which a play has to end. */
-export async function moveEnd({ tx, mark }: StationChange, play: OpenPlay, dueAtMs: number): Promise<void> {
+export async function movePlayEnd(
+  { tx, mark }: StationChange,
+  play: OpenPlay,
+  dueAtMs: number
+): Promise<void> {
   mark(['playback'])
   await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
 }
 
 /** Updates the track and the request of a provisional play, once it counts as played. */
-export async function confirmPlay(tx: Tx, { id, isProvisional }: Pick<OpenPlay, 'id' | 'isProvisional'>) {
+export async function confirmProvisionalPlay(
+  tx: Tx,
+  { id, isProvisional }: Pick<OpenPlay, 'id' | 'isProvisional'>
+) {
   if (!isProvisional) return
   await tx`
     with play as (

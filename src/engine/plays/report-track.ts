@@ -1,27 +1,27 @@
-import type { Library } from '../../model/autodj/library.ts'
+import type { AutodjLibrary } from '../../model/autodj/library.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { raiseLibraryVersion, recordPlayChange } from '../../stores/db/library/library.ts'
+import { raiseLibraryVersion, recordPastPlayChange } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { readQueueContext, type UnplayedRow } from '../queue-context.ts'
-import { endPass } from '../queue/plan-statements.ts'
+import { endPassStatements } from '../queue/plan-statements.ts'
 import { refillQueue } from '../queue/queue.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 import type { StationFacts } from '../station-facts.ts'
 import { endCurrentBroadcast } from './broadcasts.ts'
 import {
   earliestPlacementMs,
-  moveStart,
+  movePlayStart,
   type RecentPlay,
-  findPlacement,
-  type Placement,
+  computePlacement,
+  type ReportPlacement,
   readRecentPlays,
-  makeRoom
+  applyPlacement
 } from './place-report.ts'
-import { startFromQueue } from './plays.ts'
-import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
-import { startUnscheduled } from './unscheduled-plays.ts'
+import { startQueueRowStatement } from './plays.ts'
+import { reportDeadlineMs, confirmProvisionalPlay } from './provisional-plays.ts'
+import { startUnscheduledPlay } from './unscheduled-plays.ts'
 
 /** A song that has started. */
 export interface TrackReport {
@@ -41,7 +41,7 @@ export interface TrackReport {
  * repeated, late or out of order. Throws 404 for an unknown station, 400 for a media of another station, 409
  * if the station accepts no reports.
  */
-export async function recordReport(services: PlayoutServices, stationId: number, report: TrackReport) {
+export async function recordTrackReport(services: EngineServices, stationId: number, report: TrackReport) {
   await changeStation(services, stationId, {
     reads: tx => readAround(tx, stationId, report),
     change: async (change, around) => {
@@ -85,17 +85,17 @@ async function record(
   if (row?.historyId) return confirm(change, near, row.historyId, report)
   if (!row && isRepeat(change, report)) return false
   if (!row) await requireNamed(tx, station.id, report)
-  const place = findPlacement(
+  const place = computePlacement(
     near,
     row && !report.isTimed ? orderedStart(near, row, report) : report.startedAtMs
   )
   // Evaluated before the change, because cached libraries must not contain what may be rolled back.
   const library = row && (await readQueueContext(change)).library
-  await makeRoom(change, place)
+  await applyPlacement(change, place)
   if (row && place.endedAtMs === null && isLiveOver(station, place))
     await endCurrentBroadcast(change, place.startedAtMs)
   if (row && library) await startRow(change, library, row, place)
-  else await startUnscheduled(change, await withStreamer(tx, station, report, place), airtimeOf(place, 0))
+  else await startUnscheduledPlay(change, await withStreamer(tx, station, report, place), airtimeOf(place, 0))
   if (row && place.endedAtMs === null && !row.isInterrupt) await returnUnplayed(change, row)
   return true
 }
@@ -104,7 +104,7 @@ async function record(
 const liveAtLeastMs = 10_000
 
 /** Whether a queued song proves that the broadcast has ended and its end was not reported. */
-function isLiveOver({ liveSinceMs }: StationFacts, { startedAtMs }: Placement): boolean {
+function isLiveOver({ liveSinceMs }: StationFacts, { startedAtMs }: ReportPlacement): boolean {
   return liveSinceMs !== null && startedAtMs - liveSinceMs > liveAtLeastMs
 }
 
@@ -133,8 +133,8 @@ async function confirm(
   const at = near.findIndex(({ id }) => id === historyId)
   const play = near[at]
   if (!play?.isProvisional) return false
-  await moveStart(change, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
-  await confirmPlay(change.tx, play)
+  await movePlayStart(change, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
+  await confirmProvisionalPlay(change.tx, play)
   return true
 }
 
@@ -166,21 +166,31 @@ function orderedStart(near: readonly RecentPlay[], row: ReportedRow, { startedAt
   return Math.max(Math.min(expectedMs, current.startedAtMs - 1), before?.startedAtMs ?? 0)
 }
 
-const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) => ({
+const airtimeOf = ({ startedAtMs, endedAtMs }: ReportPlacement, durationMs: number) => ({
   atMs: startedAtMs,
   dueAtMs: endedAtMs === null ? reportDeadlineMs(startedAtMs, durationMs) : null,
   ...(endedAtMs === null ? {} : { endedAtMs })
 })
 
-async function startRow(change: StationChange, library: Library, row: ReportedRow, place: Placement) {
-  await startFromQueue(change, row, airtimeOf(place, row.durationMs))
-  await Promise.all(endPass(change.tx, library, row))
+async function startRow(
+  change: StationChange,
+  library: AutodjLibrary,
+  row: ReportedRow,
+  place: ReportPlacement
+) {
+  await startQueueRowStatement(change, row, airtimeOf(place, row.durationMs))
+  await Promise.all(endPassStatements(change.tx, library, row))
   // It may be older than the plays that cached libraries keep.
-  if (place.endedAtMs !== null) await recordPlayChange(change.tx, change.station.id, row.trackId)
+  if (place.endedAtMs !== null) await recordPastPlayChange(change.tx, change.station.id, row.trackId)
 }
 
 /** Adds the streamer who was live when the song started. */
-async function withStreamer(tx: Tx, station: StationFacts, report: TrackReport, { startedAtMs }: Placement) {
+async function withStreamer(
+  tx: Tx,
+  station: StationFacts,
+  report: TrackReport,
+  { startedAtMs }: ReportPlacement
+) {
   const [broadcast] = await tx<{ streamer: string }[]>`
     select b.streamer_name as streamer from broadcasts b
     where b.station_id = ${station.id} and b.started_at_ms <= ${startedAtMs}

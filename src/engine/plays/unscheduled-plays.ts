@@ -1,6 +1,6 @@
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
-import { songId, songText } from '../../model/songs/song.ts'
-import { onAirOf } from '../../stores/db/library/cue-columns.ts'
+import { computeSongId, formatSongText } from '../../model/songs/song.ts'
+import { onAirMsFragment } from '../../stores/db/library/cue-columns.ts'
 import type { StationChange } from '../change-station.ts'
 import type { PlayTimes } from './plays.ts'
 
@@ -19,7 +19,7 @@ interface UnscheduledSong {
  * Opens the history row of a song that was not queued. The length of a streamer's song is unknown. The file of a media
  * may list more artists than the reported text names.
  */
-export function startUnscheduled(
+export function startUnscheduledPlay(
   { tx, station, mark }: StationChange,
   song: UnscheduledSong,
   airtime: PlayTimes
@@ -27,12 +27,12 @@ export function startUnscheduled(
   const { artist, title, mediaId, playlistId, streamer } = song
   const { atMs, dueAtMs, endedAtMs = null } = airtime
   const { listenersTotal: total } = station
-  const id = songId(songText(artist, title))
+  const id = computeSongId(formatSongText(artist, title))
   mark(['playback'], { wake_at_ms: null })
   const isNamed = mediaId === null || artist !== '' || title !== ''
   return tx`
     with m as (
-      select id, song_id, artist, title, album, genre, isrc, ${onAirOf(tx)} as duration_ms, title_key, artist_keys,
+      select id, song_id, artist, title, album, genre, isrc, ${onAirMsFragment(tx)} as duration_ms, title_key, artist_keys,
         song_id = ${id} or not ${isNamed} as is_same
       from media m
       where station_id = ${station.id} and remote_playlist_id is null

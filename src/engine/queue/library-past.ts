@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import { transferIndex } from '../../model/autodj/duplicates.ts'
+import { transferPlayIndex } from '../../model/autodj/duplicates.ts'
 import type { LibraryPast, PlayOrRow, Playlist, RemovedRow } from '../../model/autodj/library.ts'
-import { markAired, trackIndex } from '../../model/autodj/tracks.ts'
+import { markTrackAired, findTrackIndex } from '../../model/autodj/track-columns.ts'
 import { literalLimit } from '../../stores/db/batches.ts'
-import { markColumns } from '../../stores/db/library/tracks.ts'
+import { markColumnsFragment } from '../../stores/db/library/packed-tracks.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 
 const hourMs = 3_600_000
@@ -61,8 +61,8 @@ export function extendPast(
     if (tracks && typeof lastPass === 'number' && typeof lastAiredMs === 'number') {
       tracks.lastPass[index] = lastPass
       tracks.lastAired[index] = lastAiredMs
-    } else if (tracks) markAired(tracks, index, play.pass, play.startsAtMs)
-    if (play.isProvisional) markProvisional([play], playlists)
+    } else if (tracks) markTrackAired(tracks, index, play.pass, play.startsAtMs)
+    if (play.isProvisional) markProvisionalTracks([play], playlists)
     if (typeof playlistPass === 'number') passes.set(play.playlistId, playlistPass)
   }
   const isMoved = ({ id, pass }: Playlist) => (passes.get(id) ?? pass) !== pass
@@ -71,17 +71,17 @@ export function extendPast(
 }
 
 /** Marks the tracks of provisional plays, which Postgres marks when a report confirms them. */
-export function markProvisional(plays: readonly PastPlay[], playlists: readonly Playlist[]): void {
+export function markProvisionalTracks(plays: readonly PastPlay[], playlists: readonly Playlist[]): void {
   for (const play of plays) {
     if (!play.isProvisional) continue
     const { tracks, index } = findTrack(playlists, play)
-    if (tracks) markAired(tracks, index, play.pass, play.startsAtMs)
+    if (tracks) markTrackAired(tracks, index, play.pass, play.startsAtMs)
   }
 }
 
 function findTrack(playlists: readonly Playlist[], { playlistId, trackId }: PastPlay) {
   const tracks = trackId === null ? null : playlists.find(({ id }) => id === playlistId)?.tracks
-  const index = tracks && trackId !== null ? trackIndex(tracks, trackId) : -1
+  const index = tracks && trackId !== null ? findTrackIndex(tracks, trackId) : -1
   return index < 0 ? { tracks: null, index } : { tracks, index }
 }
 
@@ -101,12 +101,12 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
     if (playlistId !== null) past.older.set(playlistId, { startsAtMs, visibleAfter: 0 })
   }
   const rest = past.plays.slice(count)
-  transferIndex(past.plays, rest)
+  transferPlayIndex(past.plays, rest)
   past.plays = rest
 }
 
 /** The past in the form that the AutoDJ uses. */
-export function composePast({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
+export function toLibraryPast({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
   return { plays, older, removed }
 }
 
@@ -114,7 +114,7 @@ export function composePast({ plays, older }: CachedPast, removed: readonly Remo
 export const emptyPast = (): CachedPast => ({ plays: [], older: new Map() })
 
 /** Reads the past plays on which the rules of the playlists of a station depend, without a cache. */
-export async function readPast(
+export async function readLibraryPast(
   tx: Tx,
   station: PastStation,
   nowMs: number,
@@ -156,7 +156,7 @@ export async function loadPasts(
   ])
   const pasts = new Map(ids.map(id => [id, emptyPast()]))
   for (const play of plays) pasts.get(play.stationId)?.plays.push(play)
-  for (const [id, { plays: own }] of pasts) markProvisional(own, playlists.get(id) ?? [])
+  for (const [id, { plays: own }] of pasts) markProvisionalTracks(own, playlists.get(id) ?? [])
   for (const { stationId, playlistId, startsAtMs, visibleAfter } of last)
     pasts.get(stationId)?.older.set(playlistId, { startsAtMs, visibleAfter })
   return pasts
@@ -227,7 +227,7 @@ export async function readPlays(
 const whatPlaysChange = (sql: Sql | Tx) => sql`
   left join lateral (select pass from playlists where id = h.playlist_id limit 1) p on true
   left join lateral (
-    select ${markColumns(sql)} from playlist_tracks t where t.id = h.track_id limit 1
+    select ${markColumnsFragment(sql)} from playlist_tracks t where t.id = h.track_id limit 1
   ) t on true`
 
 interface PlayRow extends Omit<NewPlay, 'song' | 'isInterrupt' | 'isProvisional'> {

@@ -1,10 +1,10 @@
-import type { LogEntry } from '../../model/autodj/log-entry.ts'
+import type { DecisionLogEntry } from '../../model/autodj/log-entry.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { onAirOf } from '../../stores/db/library/cue-columns.ts'
+import { onAirMsFragment } from '../../stores/db/library/cue-columns.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { readQueues } from '../queue-context.ts'
+import { readQueueRows } from '../queue-context.ts'
 import { refillQueue } from './queue.ts'
 
 /** Maximum length: every advance reads the whole queue. */
@@ -17,7 +17,7 @@ export interface SongToQueue {
 }
 
 /** Songs that nobody has requested. */
-export const asUnrequested = (mediaIds: readonly number[]): SongToQueue[] =>
+export const toUnrequestedSongs = (mediaIds: readonly number[]): SongToQueue[] =>
   mediaIds.map(mediaId => ({ mediaId, requestId: null }))
 
 /**
@@ -25,7 +25,7 @@ export const asUnrequested = (mediaIds: readonly number[]): SongToQueue[] =>
  * that were added manually before. Returns the ids of the rows. Throws 400 if the queue would become too
  * long.
  */
-export async function addToQueue(
+export async function addSongsToQueue(
   change: StationChange,
   added: readonly SongToQueue[],
   place: number | null = null
@@ -33,10 +33,10 @@ export async function addToQueue(
   const { tx, station } = change
   const stationId = station.id
   const [queue, [numbers], songs] = await Promise.all([
-    readQueues(tx, [stationId]),
+    readQueueRows(tx, [stationId]),
     tx<{ nextSeq: number }[]>`select next_seq as "nextSeq" from stations where id = ${stationId}`,
     tx<{ id: number; requestId: number | null; durationMs: number }[]>`
-      select m.id, wanted.request_id as "requestId", ${onAirOf(tx)} as "durationMs"
+      select m.id, wanted.request_id as "requestId", ${onAirMsFragment(tx)} as "durationMs"
       from unnest(${added.map(each => each.mediaId)}::bigint[], ${added.map(each => each.requestId)}::bigint[])
         with ordinality as wanted (id, request_id, place)
       join media m on m.id = wanted.id and m.station_id = ${stationId} order by wanted.place`
@@ -85,16 +85,16 @@ export async function addToQueue(
  * Moves a row to a place (1 is the first that was not sent; beyond the end is the end), where it stays.
  * Throws 404 for a row that is not in the queue, 409 for one that was sent to the playout.
  */
-export async function moveInQueue(change: StationChange, queueId: number, place: number): Promise<void> {
+export async function moveQueueRow(change: StationChange, queueId: number, place: number): Promise<void> {
   const { tx, station } = change
-  const queue = await readQueues(tx, [station.id])
+  const queue = await readQueueRows(tx, [station.id])
   const row = queue.find(({ id }) => id === queueId)
   if (!row) throw new ApiError('not-found')
   if (row.isSent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
   const sent = queue.filter(each => each.isSent).length
   const others = queue.filter(each => each !== row).map(({ id }) => id)
   const order = others.toSpliced(Math.min(sent + place - 1, others.length), 0, row.id)
-  const log: LogEntry = {
+  const log: DecisionLogEntry = {
     step: 'moved_by_hand',
     from: queue.indexOf(row) + 1 - sent,
     to: order.indexOf(row.id) + 1 - sent

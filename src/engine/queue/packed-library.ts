@@ -1,7 +1,7 @@
 import { Deserializer, Serializer } from 'node:v8'
 
 import type { Playlist } from '../../model/autodj/library.ts'
-import { valueAt } from '../../model/autodj/tracks.ts'
+import { columnValueAt } from '../../model/autodj/track-columns.ts'
 import type { CachedPast, PastPlay } from './library-past.ts'
 
 /** Playlists and past plays of a station, as the AutoDJ uses them. */
@@ -80,7 +80,7 @@ function packPlays(plays: readonly PastPlay[]): Float64Array {
 function unpackPlays(numbers: Float64Array): PastPlay[] {
   const plays: PastPlay[] = []
   let next = 0
-  const read = () => valueAt(numbers, next++)
+  const read = () => columnValueAt(numbers, next++)
   const readNullable = () => {
     const value = read()
     return Number.isNaN(value) ? null : value

@@ -1,4 +1,4 @@
-import { countsInPass, type Library } from '../../model/autodj/library.ts'
+import { trackCountsInPass, type AutodjLibrary } from '../../model/autodj/library.ts'
 import type { QueuePlan } from '../../model/autodj/queue-planner.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 
@@ -9,7 +9,7 @@ export interface StationPlan {
 }
 
 /** The statements that write the plans of stations, in this order. */
-export function statementsOfPlans(tx: Tx, plans: readonly StationPlan[]) {
+export function planStatements(tx: Tx, plans: readonly StationPlan[]) {
   const withdrawn = plans.flatMap(({ plan }) => plan.withdraw)
   const rows = plans.flatMap(({ stationId, plan }) => plan.insert.map(row => insertedRow(stationId, row)))
   const queued = plans.flatMap(({ plan }) => plan.insert.flatMap(row => row.requestId ?? []))
@@ -24,13 +24,13 @@ export function statementsOfPlans(tx: Tx, plans: readonly StationPlan[]) {
         ]
       : []),
     ...(rows.length > 0 ? [insertStatement(tx, rows)] : []),
-    ...(queued.length > 0 ? [queueRequestsStatement(tx, queued)] : []),
+    ...(queued.length > 0 ? [takeRequestsStatement(tx, queued)] : []),
     ...(moved.length > 0 ? [moveStatement(tx, moved)] : [])
   ]
 }
 
 /** The statement that takes pending requests for rows of the queue, and returns those that it took. */
-export const queueRequestsStatement = (tx: Tx, ids: readonly number[]) => tx`
+export const takeRequestsStatement = (tx: Tx, ids: readonly number[]) => tx`
   update requests set state = 'queued' where id = any(${[...ids]}::bigint[]) and state = 'pending' returning id`
 
 function insertedRow(stationId: number, row: QueuePlan['insert'][number]) {
@@ -101,14 +101,15 @@ export async function startNewPass(tx: Tx, playlistId: number): Promise<void> {
  * A play of a later pass ends the passes before it. All but the last of these were complete when it was planned, also
  * if songs were added since; the last one ends once all tracks were played in it.
  */
-export function endPass(
+export function endPassStatements(
   tx: Tx,
-  { playlists }: Library,
+  { playlists }: AutodjLibrary,
   { playlistId, pass }: { readonly playlistId: number | null; readonly pass: number }
 ) {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (!playlist || pass <= playlist.pass) return []
-  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !countsInPass(playlist, index)
+  const isDone = (lastPass: number, index: number) =>
+    lastPass >= pass - 1 || !trackCountsInPass(playlist, index)
   const current = playlist.tracks.lastPass.every(isDone) ? pass : pass - 1
   if (current <= playlist.pass) return []
   return [tx`update playlists set pass = ${current} where id = ${playlist.id} and pass < ${current}`]

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
 import { literalLimit } from '../../stores/db/batches.ts'
 import { readAutodjFacts } from '../queue-context.ts'
-import type { PlayoutServices } from '../services.ts'
-import { cacheLibrary, hasCachedLibrary, loadLibraries } from './libraries.ts'
+import type { EngineServices } from '../services.ts'
+import { cacheLibrary, hasCachedLibrary, loadLibraries } from './library-cache.ts'
 
-export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries' | 'stationFaults'>
+export type PreloadServices = Pick<EngineServices, 'sql' | 'libraries' | 'stationFaults'>
 
 /** Libraries are loaded for the plays that end within this time. */
 const aheadMs = 30_000

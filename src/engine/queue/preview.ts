@@ -1,11 +1,11 @@
-import { simulate, type SimulatedPlay } from '../../model/autodj/simulate.ts'
+import { simulatePlays, type SimulatedPlay } from '../../model/autodj/simulate.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { readQueueContextUnlocked } from '../queue-context.ts'
 import { nextPlayAtMs } from '../station-facts.ts'
 
-export interface PreviewLimits {
+export interface QueuePreviewLimits {
   readonly untilMs: number
   readonly playsAtMost: number
   /** Returns false after the client disconnected. */
@@ -18,10 +18,10 @@ const sliceMs = 4
 const timeoutMs = 10_000
 
 /** Returns what a station will play if nothing changes, in time slices; null for an unknown station. */
-export async function previewStation(
+export async function previewQueue(
   sql: Sql,
   stationId: number,
-  { untilMs, playsAtMost, isWanted }: PreviewLimits
+  { untilMs, playsAtMost, isWanted }: QueuePreviewLimits
 ) {
   const nowMs = engineTimeMs()
   const context = await sql.begin('isolation level repeatable read read only', tx =>
@@ -34,7 +34,7 @@ export async function previewStation(
     play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? nextPlayAtMs(play, autodj.overlapMs))
   const plays: SimulatedPlay[] = []
   const deadline = performance.now() + timeoutMs
-  const simulated = simulate({
+  const simulated = simulatePlays({
     library,
     queue,
     startedAtMs: play?.startedAtMs ?? nowMs,

@@ -1,15 +1,15 @@
 import type { Playlist } from '../../model/autodj/library.ts'
 import { planQueueInSteps, type QueuePlan } from '../../model/autodj/queue-planner.ts'
-import { trackIndex, markAired } from '../../model/autodj/tracks.ts'
+import { findTrackIndex, markTrackAired } from '../../model/autodj/track-columns.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
-import { openPauses } from '../../platform/runtime/time-slices.ts'
+import { openEventLoopYield } from '../../platform/runtime/time-slices.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { rereadQueueContext, type QueueContext, type UnplayedRow } from '../queue-context.ts'
-import type { PlayoutServices } from '../services.ts'
+import type { EngineServices } from '../services.ts'
 import { nextPlayAtMs, naturalEndMs } from '../station-facts.ts'
-import { endPass, isEmptyPlan, statementsOfPlans } from './plan-statements.ts'
+import { endPassStatements, isEmptyPlan, planStatements } from './plan-statements.ts'
 
 /**
  * Removes an unplayed row, returns its track to the playlist (but not to the same slot) and fills the queue.
@@ -52,7 +52,7 @@ async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<A
 
 /** A track of a sequential playlist would be queued again at once, so it counts as played in its pass. */
 async function markPassed(tx: Tx, { tracks }: Playlist, trackId: number, { pass }: UnplayedRow) {
-  markAired(tracks, trackIndex(tracks, trackId), pass, 0)
+  markTrackAired(tracks, findTrackIndex(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
 }
 
@@ -74,7 +74,10 @@ export async function clearQueue(change: StationChange): Promise<void> {
 }
 
 /** Marks the queue if the next song comes from this playlist, because it is shown with its name. */
-export async function markPlaylist({ tx, station, mark }: StationChange, playlistId: number): Promise<void> {
+export async function markIfNextPlaylist(
+  { tx, station, mark }: StationChange,
+  playlistId: number
+): Promise<void> {
   const [next] = await tx<{ playlistId: number | null }[]>`
     select playlist_id as "playlistId" from queue
     where station_id = ${station.id} and played_at_ms is null and skipped_at_ms is null and is_visible
@@ -92,7 +95,7 @@ export async function refillQueue(
 }
 
 /** Refills the queue of a station whose library has changed, and publishes it. */
-export async function tryRefillQueue(services: PlayoutServices, stationId: number): Promise<void> {
+export async function refillStationQueue(services: EngineServices, stationId: number): Promise<void> {
   try {
     await changeStation(services, stationId, change => refillQueue(change))
   } catch (error) {
@@ -113,7 +116,7 @@ async function fill(
     mark([], { filled_version: autodj.libraryVersion })
     // Its first song may have started without the library.
     const current = library.past.plays.at(-1)
-    if (current) change.send(endPass(tx, library, current))
+    if (current) change.send(endPassStatements(tx, library, current))
   }
   if (!autodj.hasAutodj) return
   const plan = await planOf(context, nowMs, rejected)
@@ -125,7 +128,7 @@ async function fill(
   mark(['queue'])
   if (dueAtMs !== null) mark(['playback'])
   change.send([
-    ...statementsOfPlans(tx, [{ stationId: station.id, plan }]),
+    ...planStatements(tx, [{ stationId: station.id, plan }]),
     // Not at the end of the change: another plan of the same change reads it.
     ...(plan.insert.length > 0
       ? [tx`update stations set next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`]
@@ -159,7 +162,7 @@ async function planOf(
     rejected,
     nextSeq: autodj.nextSeq
   })
-  const pause = openPauses(sliceMs)
+  const pause = openEventLoopYield(sliceMs)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

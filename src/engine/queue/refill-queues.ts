@@ -2,9 +2,9 @@ import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { forEachConcurrently } from '../../platform/runtime/concurrency.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import type { PlayoutServices } from '../services.ts'
-import { skipLocked } from '../station-facts.ts'
-import type { StationRotation } from '../station-rotation.ts'
+import type { EngineServices } from '../services.ts'
+import { skipLockedFragment } from '../station-facts.ts'
+import type { StationRoundRobin } from '../station-round-robin.ts'
 import { loadMissingLibraries } from './preload-libraries.ts'
 import { refillQueue } from './queue.ts'
 
@@ -22,8 +22,8 @@ const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged
  * which their songs end. Returns whether there may be more.
  */
 export async function refillQueues(
-  services: PlayoutServices,
-  rotation: StationRotation,
+  services: EngineServices,
+  rotation: StationRoundRobin,
   signal?: AbortSignal
 ): Promise<boolean> {
   const { sql } = services
@@ -38,7 +38,7 @@ export async function refillQueues(
     where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' and ${isChosen}
       and s.id <> all(${paused}::bigint[])
     order by (select h.due_at_ms from song_history h where h.station_id = s.id and h.ended_at_ms is null), s.id
-    limit ${maxStations} ${skipLocked(sql)}`
+    limit ${maxStations} ${skipLockedFragment(sql)}`
   let refilled = 0
   const refillGroup = async (group: readonly { stationId: number }[]) => {
     await loadMissingLibraries(

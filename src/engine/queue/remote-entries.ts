@@ -1,5 +1,5 @@
 import { artistKeys, titleKey } from '../../model/songs/duplicate-keys.ts'
-import { generateUniqueId, addressSongId, type ImportedSong } from '../../model/songs/song.ts'
+import { generateUniqueId, computeAddressSongId, type ImportedSong } from '../../model/songs/song.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 
@@ -31,7 +31,7 @@ export function readRemoteEntries(sql: Sql | Tx, playlistId: number): Promise<Re
 }
 
 /** Compares entries with songs of distinct addresses. A missing length counts as unchanged. */
-export function entryChanges(entries: readonly RemoteEntry[], songs: readonly EntrySong[]) {
+export function compareRemoteEntries(entries: readonly RemoteEntry[], songs: readonly EntrySong[]) {
   const known = new Map(entries.map(entry => [entry.path, entry]))
   const added = []
   const moved = []
@@ -48,19 +48,23 @@ export function entryChanges(entries: readonly RemoteEntry[], songs: readonly En
 }
 
 /** The difference between two lists of entries; positions count from 1. */
-export type EntryChanges = ReturnType<typeof entryChanges>
+export type RemoteEntryChanges = ReturnType<typeof compareRemoteEntries>
 
 const isToldOtherwise = (entry: RemoteEntry, { artist, title, durationMs }: EntrySong) =>
   entry.artist !== artist || entry.title !== title || (durationMs !== 0 && entry.durationMs !== durationMs)
 
-export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boolean {
+export function hasNoEntryChanges({ added, moved, retold, gone }: RemoteEntryChanges): boolean {
   return added.length + moved.length + retold.length + gone.length === 0
 }
 
 const insertAtOnce = 1_000
 
-/** Writes the media of new and changed entries, before `applyRemoteChanges` and without the station lock. */
-export async function writeEntryMedia(tx: Tx, playlist: RemotePlaylist, { added, retold }: EntryChanges) {
+/** Writes the media of new and changed entries, before `applyRemoteEntryChanges` and without the station lock. */
+export async function writeRemoteMedia(
+  tx: Tx,
+  playlist: RemotePlaylist,
+  { added, retold }: RemoteEntryChanges
+) {
   const songs = [...added, ...retold].map(({ song }) => song)
   for (let start = 0; start < songs.length; start += insertAtOnce) {
     const rows = songs.slice(start, start + insertAtOnce).map(song => mediaRow(playlist, song))
@@ -79,7 +83,7 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
     remote_playlist_id: id,
     unique_id: generateUniqueId(),
     path,
-    song_id: addressSongId(path),
+    song_id: computeAddressSongId(path),
     title_key: titleKey(title),
     artist_keys: artistKeys(artist),
     artist,
@@ -89,10 +93,10 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
 }
 
 /** Orders the tracks of a playlist like its entries; unsent rows of removed entries leave the queue. */
-export async function applyRemoteChanges(
+export async function applyRemoteEntryChanges(
   { tx, mark }: StationChange,
   playlist: RemotePlaylist,
-  { added, moved, retold, gone }: EntryChanges
+  { added, moved, retold, gone }: RemoteEntryChanges
 ): Promise<void> {
   const goneIds = gone.map(({ trackId }) => trackId)
   const [withdrawn, , resized] = await Promise.all([
@@ -109,7 +113,7 @@ export async function applyRemoteChanges(
     tx`
       insert into playlist_tracks (playlist_id, media_id, position)
       select ${playlist.id}::bigint, m.id, new.position
-      from unnest(${added.map(({ song }) => addressSongId(song.path))}::text[],
+      from unnest(${added.map(({ song }) => computeAddressSongId(song.path))}::text[],
         ${added.map(({ position }) => position)}::int[]) as new (song_id, position)
       cross join lateral (
         -- The limit makes Postgres look up each row. It has no statistics of rows that were just written, and
@@ -128,21 +132,21 @@ export async function applyRemoteChanges(
 }
 
 /** Replaces the entries of a playlist by songs of distinct addresses. Returns whether they changed. */
-export async function replaceEntries(
+export async function replaceRemoteEntries(
   change: StationChange,
   playlist: RemotePlaylist,
   songs: readonly EntrySong[]
 ): Promise<boolean> {
   const { tx } = change
-  const changes = entryChanges(await readRemoteEntries(tx, playlist.id), songs)
-  if (isUnchanged(changes)) return false
-  await writeEntryMedia(tx, playlist, changes)
-  await applyRemoteChanges(change, playlist, changes)
+  const changes = compareRemoteEntries(await readRemoteEntries(tx, playlist.id), songs)
+  if (hasNoEntryChanges(changes)) return false
+  await writeRemoteMedia(tx, playlist, changes)
+  await applyRemoteEntryChanges(change, playlist, changes)
   return true
 }
 
 /** Removes media of former entries that are no longer queued or playing. Returns how many. */
-export async function removeUnusedEntries(sql: Sql): Promise<number> {
+export async function removeUnusedEntryMedia(sql: Sql): Promise<number> {
   const { count } = await removeUnused(sql, sql`m.remote_playlist_id is not null`)
   return count
 }
@@ -174,7 +178,7 @@ function kindOf({ source, remote_type: type }: Source): Kind {
 }
 
 /** Makes the entries of a playlist match its saved settings. Returns whether the entries changed. */
-export async function syncEntries(
+export async function syncRemoteEntries(
   change: StationChange,
   playlist: RemotePlaylist,
   before: Source | null,
@@ -190,5 +194,5 @@ export async function syncEntries(
       update playlists set fetched_at_ms = 0, fetch_at_ms = 0, fetch_problem = '', failing_since_ms = null
       where id = ${playlist.id}`
   const single = { path: after.remote_url, artist: '', title: after.name, durationMs: 0 }
-  return replaceEntries(change, playlist, is === 'single' ? [single] : [])
+  return replaceRemoteEntries(change, playlist, is === 'single' ? [single] : [])
 }

@@ -2,25 +2,25 @@ import type { BlockList } from 'node:net'
 
 import { parseRemoteList, type RemoteList } from '../../model/songs/remote-list.ts'
 import type { ImportedSong } from '../../model/songs/song.ts'
-import { checkUrl } from '../../platform/outbound/guard.ts'
+import { findUrlProblem } from '../../platform/outbound/guard.ts'
 import { FetchFault, guardedFetch } from '../../platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../platform/outbound/networks.ts'
 import { findCharset } from '../../platform/text/foreign-text.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import type { PlayoutServices } from '../services.ts'
-import { tryRefillQueue } from './queue.ts'
+import type { EngineServices } from '../services.ts'
+import { refillStationQueue } from './queue.ts'
 import {
-  entryChanges,
-  isUnchanged,
-  applyRemoteChanges,
+  compareRemoteEntries,
+  hasNoEntryChanges,
+  applyRemoteEntryChanges,
   readRemoteEntries,
-  removeUnusedEntries,
-  writeEntryMedia
+  removeUnusedEntryMedia,
+  writeRemoteMedia
 } from './remote-entries.ts'
 
-export interface RemoteListServices extends PlayoutServices {
+export interface RemoteListServices extends EngineServices {
   readonly config: { readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[] }
 }
 
@@ -112,7 +112,7 @@ async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): 
 /** Leaves out entries with addresses that may not be reached. Names are looked up when a playout gets the song. */
 function withAllowedSongs(list: RemoteList, allowed: BlockList): RemoteList {
   if ('problem' in list) return list
-  const songs = list.songs.filter(({ path }) => checkUrl(path, allowed) === null)
+  const songs = list.songs.filter(({ path }) => findUrlProblem(path, allowed) === null)
   return songs.length === 0
     ? {
         problem:
@@ -125,7 +125,7 @@ async function refresh(services: RemoteListServices, list: LeasedList, fetched: 
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
   const isChanged = await keep(services, list, fetched.songs, nowMs)
   if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, alertKey(list.id))
-  if (isChanged) await tryRefillQueue(services, list.stationId)
+  if (isChanged) await refillStationQueue(services, list.stationId)
 }
 
 /** Stores the songs of a list. Returns whether they changed. */
@@ -136,18 +136,18 @@ async function keep(
   nowMs: number
 ): Promise<boolean> {
   const { sql } = services
-  const changes = entryChanges(await readRemoteEntries(sql, list.id), songs)
-  if (isUnchanged(changes)) {
+  const changes = compareRemoteEntries(await readRemoteEntries(sql, list.id), songs)
+  if (hasNoEntryChanges(changes)) {
     await noteSuccess(sql, list, nowMs)
     return false
   }
   const place = async (change: StationChange) => {
     if (!(await noteSuccess(change.tx, list, nowMs))) return false
-    await applyRemoteChanges(change, list, changes)
+    await applyRemoteEntryChanges(change, list, changes)
     return true
   }
   return changeStation(services, list.stationId, place, {
-    beforeLock: tx => writeEntryMedia(tx, list, changes)
+    beforeLock: tx => writeRemoteMedia(tx, list, changes)
   })
 }
 
@@ -197,5 +197,5 @@ export async function removeUnusedRemoteMedia(sql: Sql): Promise<number> {
     delete from open_facts f where starts_with(f.fact, 'remote-list:') and not exists (
       select from playlists p where f.fact = 'remote-list:' || p.id and p.source = 'remote_url'
         and p.remote_type = 'playlist' and p.is_enabled)`
-  return removeUnusedEntries(sql)
+  return removeUnusedEntryMedia(sql)
 }

@@ -4,10 +4,10 @@ import { ApiError, TooManyRequests } from '../../platform/runtime/errors.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import type { PlayoutServices } from '../services.ts'
-import { lockStations, skipLocked } from '../station-facts.ts'
+import type { EngineServices } from '../services.ts'
+import { lockStations, skipLockedFragment } from '../station-facts.ts'
 import type { SongToQueue } from './manual-queue.ts'
-import { queueRequestsStatement } from './plan-statements.ts'
+import { takeRequestsStatement } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
 
 const minuteMs = 60_000
@@ -15,7 +15,7 @@ const minuteMs = 60_000
 const stationsAtOnce = 500
 
 /** A request of a listener. */
-export interface NewRequest {
+export interface NewSongRequest {
   readonly media: { readonly id: number } | { readonly uniqueId: string }
   /** The owner of the cool-down: the network of the address. */
   readonly address: string
@@ -25,7 +25,7 @@ export interface NewRequest {
 }
 
 /** The condition that media `m` may be requested: it is in an enabled playlist that allows requests. */
-export const requestableFragment = (sql: Sql | Tx, stationId: number): Fragment => sql`
+export const isRequestableFragment = (sql: Sql | Tx, stationId: number): Fragment => sql`
   m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
     select from playlist_tracks t join playlists p on p.id = t.playlist_id
     where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
@@ -39,7 +39,7 @@ export const acceptsRequestsFragment = (sql: Sql | Tx): Fragment =>
  * Stores a listener's request and refills the queue; returns its id. Throws 404 for a song that cannot be
  * requested, 403 if the station accepts no requests, 429 during the cool-down, 409 for a repeated song.
  */
-export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
+export async function submitRequest(change: StationChange, request: NewSongRequest): Promise<number> {
   const { tx, station } = change
   const stationId = station.id
   const { media, address, atMs, chance } = request
@@ -50,7 +50,7 @@ export async function submitRequest(change: StationChange, request: NewRequest):
   if (!rules) throw new ApiError('not-found')
   if (!rules.isOpen) throw new ApiError('forbidden', 'This station does not accept requests.')
   const [song] = await tx<{ id: number }[]>`
-    select m.id from media m where ${requestableFragment(tx, stationId)}
+    select m.id from media m where ${isRequestableFragment(tx, stationId)}
       and ${'id' in media ? tx`m.id = ${media.id}` : tx`m.unique_id = ${media.uniqueId}`}`
   if (!song) throw new ApiError('not-found')
   await assertCooledDown(change, request, rules.cooldownMs)
@@ -71,7 +71,10 @@ export async function submitRequest(change: StationChange, request: NewRequest):
  * Takes a pending request for a row of the queue, before it is due if need be. Throws 404 for a request that
  * is unknown or was cancelled, 409 for one that is queued, was played or has expired.
  */
-export async function queueRequest({ tx, station }: StationChange, requestId: number): Promise<SongToQueue> {
+export async function takeRequestForQueue(
+  { tx, station }: StationChange,
+  requestId: number
+): Promise<SongToQueue> {
   const [request] = await tx<{ mediaId: number; state: string }[]>`
     select media_id as "mediaId", state from requests where id = ${requestId} and station_id = ${station.id}`
   if (!request || request.state === 'cancelled') {
@@ -79,7 +82,7 @@ export async function queueRequest({ tx, station }: StationChange, requestId: nu
     throw ApiError.ofFields([{ field: 'request_id', code: 'not_found', message }], 'not-found')
   }
   // The station is locked, as it is when the AutoDJ takes a request.
-  const taken = await queueRequestsStatement(tx, request.state === 'pending' ? [requestId] : [])
+  const taken = await takeRequestsStatement(tx, request.state === 'pending' ? [requestId] : [])
   if (taken.length > 0) return { mediaId: request.mediaId, requestId }
   const message =
     request.state === 'queued'
@@ -92,7 +95,7 @@ export async function queueRequest({ tx, station }: StationChange, requestId: nu
  * Stores a request that an operator enters for a listener: without cool-down, and for any song. Returns its
  * id. Throws 409 if the song is already requested.
  */
-export async function enterRequest(
+export async function storeManualRequest(
   { tx, station }: StationChange,
   mediaId: number,
   atMs: number
@@ -109,7 +112,7 @@ export async function enterRequest(
 /** Throws 429 during the cool-down. Every request counts, also cancelled ones. */
 async function assertCooledDown(
   { tx, station }: StationChange,
-  { address, atMs }: NewRequest,
+  { address, atMs }: NewSongRequest,
   cooldownMs: number
 ): Promise<void> {
   if (cooldownMs === 0) return
@@ -162,7 +165,7 @@ const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_
 
 /** Expires requests that have been due for three hours without being queued. Idempotent. Returns how many. */
 export async function expireRequests(
-  services: Pick<PlayoutServices, 'sql' | 'stationFaults'>,
+  services: Pick<EngineServices, 'sql' | 'stationFaults'>,
   nowMs: number
 ): Promise<number> {
   const { sql } = services
@@ -171,7 +174,7 @@ export async function expireRequests(
   const stations = await sql<{ stationId: number }[]>`
     select s.id as "stationId" from stations s
     where s.id <> all(${paused}::bigint[]) and s.id in (select station_id from requests where state = 'pending' and due_at_ms <= ${latestMs})
-    order by s.id limit ${stationsAtOnce} ${skipLocked(sql)}`
+    order by s.id limit ${stationsAtOnce} ${skipLockedFragment(sql)}`
   let expired = 0
   const expire = ({ stationId }: { stationId: number }) =>
     beginForStation(sql, stationId, async tx => {

@@ -4,16 +4,16 @@ import { readPlaylists } from '../../stores/db/library/library.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import {
   readAutodjFacts,
-  readQueues,
+  readQueueRows,
   readRemovedRows,
-  readRequests,
+  readUnplayedRequests,
   toAutodjRules
 } from '../queue-context.ts'
-import { nextPlayAtMs, readStations } from '../station-facts.ts'
-import { composePast, readPast } from './library-past.ts'
+import { nextPlayAtMs, readStationsOnAir } from '../station-facts.ts'
+import { toLibraryPast, readLibraryPast } from './library-past.ts'
 
 /** What a simulation changes of a station. */
-export interface SimulationChanges {
+export interface SimulationOverrides {
   /** Replaces those of the station; null: no change. */
   readonly zone?: AutodjRules['zone'] | null
   readonly seed?: number | null
@@ -22,7 +22,7 @@ export interface SimulationChanges {
 }
 
 /** A station to be simulated. */
-export interface ReadSimulation {
+export interface StationToSimulate {
   readonly start: SimulationStart
   /** All playlists, with the changes; the AutoDJ uses only those in `start`. */
   readonly playlists: readonly Playlist[]
@@ -39,10 +39,10 @@ export async function readSimulationStart(
   stationId: number,
   nowMs: number,
   fromDay: number | null,
-  { zone = null, seed = null, changePlaylists = stored => stored }: SimulationChanges
-): Promise<ReadSimulation | null> {
+  { zone = null, seed = null, changePlaylists = stored => stored }: SimulationOverrides
+): Promise<StationToSimulate | null> {
   const ids = [stationId]
-  const [[onAir], [autodj]] = await Promise.all([readStations(tx, ids), readAutodjFacts(tx, ids)])
+  const [[onAir], [autodj]] = await Promise.all([readStationsOnAir(tx, ids), readAutodjFacts(tx, ids)])
   if (!onAir || !autodj) return null
   const own = toAutodjRules(autodj)
   const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }
@@ -52,7 +52,7 @@ export async function readSimulationStart(
   const stored = await readPlaylists(tx, ids, { hasInactive: true })
   const playlists = changePlaylists(stored.get(stationId) ?? [])
   const active = playlists.filter(({ isEnabled, type }) => isEnabled && type !== 'custom')
-  const past = await readPast(tx, autodj, Math.min(nowMs, fromMs), active)
+  const past = await readLibraryPast(tx, autodj, Math.min(nowMs, fromMs), active)
   const removed = await readRemovedRows(tx, ids, nowMs)
   return {
     playlists,
@@ -61,10 +61,10 @@ export async function readSimulationStart(
       library: {
         rules,
         playlists: active,
-        past: composePast({ ...past, plays: past.plays.filter(each => each.startsAtMs < fromMs) }, removed),
-        requests: await readRequests(tx, ids)
+        past: toLibraryPast({ ...past, plays: past.plays.filter(each => each.startsAtMs < fromMs) }, removed),
+        requests: await readUnplayedRequests(tx, ids)
       },
-      queue: fromDay === null ? await readQueues(tx, ids) : [],
+      queue: fromDay === null ? await readQueueRows(tx, ids) : [],
       startedAtMs: fromDay === null && play ? play.startedAtMs : fromMs,
       fromMs,
       queueLength: autodj.queueLength,

@@ -6,8 +6,8 @@ import { FetchFault, guardedFetch, type GuardedResponse } from '../../platform/o
 import { parseUrl, toNetworkList } from '../../platform/outbound/networks.ts'
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts'
 import { version } from '../../platform/process/program-files.ts'
-import { type Artwork, createArtwork } from '../../stores/db/library/media-rows.ts'
-import { buildSearchUrl, parseReleaseGroups, type SearchedSong } from './search.ts'
+import { type Cover, createCover } from '../../stores/db/library/media-rows.ts'
+import { buildMusicBrainzUrl, parseReleaseGroups, type SearchedSong } from './search.ts'
 
 /** The services that covers come from. URLs have no trailing slash. */
 export interface CoverSource {
@@ -59,7 +59,7 @@ export async function findCover(
   source: CoverSource,
   song: SearchedSong,
   signal: AbortSignal
-): Promise<Artwork | null> {
+): Promise<Cover | null> {
   const send = openSpacedFetch(source, signal)
   try {
     for (const id of await searchReleaseGroups(send, source, song)) {
@@ -87,7 +87,7 @@ function openSpacedFetch({ allowed, contact, spacingMs }: CoverSource, signal: A
 }
 
 async function searchReleaseGroups(send: Send, { musicBrainzUrl }: CoverSource, song: SearchedSong) {
-  const response = await send(buildSearchUrl(musicBrainzUrl, song), maxSearchBytes)
+  const response = await send(buildMusicBrainzUrl(musicBrainzUrl, song), maxSearchBytes)
   // The query cannot be processed.
   if (response.status === 400) return []
   if (response.status !== 200) throw toLookupFault(response)
@@ -97,7 +97,7 @@ async function searchReleaseGroups(send: Send, { musicBrainzUrl }: CoverSource, 
 }
 
 /** Follows redirects; the address of each target is checked. */
-async function fetchCover(send: Send, url: string): Promise<Artwork | null> {
+async function fetchCover(send: Send, url: string): Promise<Cover | null> {
   let target = url
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const response = await sendUnlessUnusable(send, target, redirects > 0)
@@ -133,9 +133,9 @@ function resolveRedirect(location: string | undefined, from: string): string | n
 }
 
 /** The content determines the type. Null if it is not a picture of a usable type. */
-function readCover(bytes: Buffer): Artwork | null {
+function readCover(bytes: Buffer): Cover | null {
   const type = detectImageType(bytes)
-  return type !== null && coverTypes.has(type) ? createArtwork(bytes, type) : null
+  return type !== null && coverTypes.has(type) ? createCover(bytes, type) : null
 }
 
 function toLookupFault({ status, headers }: GuardedResponse): LookupFault {

@@ -1,18 +1,18 @@
 import { changeStation } from '../../engine/change-station.ts'
-import type { PlayoutServices } from '../../engine/services.ts'
+import type { EngineServices } from '../../engine/services.ts'
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { withJitter } from '../../platform/runtime/repeat.ts'
 import { isStoreAway } from '../../platform/runtime/store-errors.ts'
 import { type CoverSource, findCover, LookupFault } from './find-cover.ts'
-import { type Lease, returnLease, acquireLease } from './lease.ts'
+import { type CoverLookupLease, returnCoverLookupLease, acquireCoverLookupLease } from './lookup-lease.ts'
 import {
-  type DueSong,
-  findDueSong,
-  findPartsWith,
-  findStationsWith,
-  storeFailure,
-  storeResult
+  type SongToLookUp,
+  findSongToLookUp,
+  findPartsShowing,
+  findStationsPlaying,
+  storeLookupFailure,
+  storeLookupResult
 } from './lookups.ts'
 
 const secondMs = 1_000
@@ -42,18 +42,18 @@ const maxRetryAfterMs = 3_600 * secondMs
  * does this. Returns whether it looked up a song. Rejects with the reason of the signal if it is aborted.
  */
 export async function lookUpNextCover(
-  services: PlayoutServices,
+  services: EngineServices,
   source: CoverSource,
   nowMs: number,
   signal: AbortSignal
 ): Promise<boolean> {
   const calledAtMs = performance.now()
   const clock = () => Math.round(nowMs + performance.now() - calledAtMs)
-  const lease = await acquireLease(services.sql, nowMs, leaseMs)
+  const lease = await acquireCoverLookupLease(services.sql, nowMs, leaseMs)
   if (!lease) return false
   let [pauseMs, failures] = [source.spacingMs, lease.failures]
   try {
-    const song = await findDueSong(services.sql, nowMs)
+    const song = await findSongToLookUp(services.sql, nowMs)
     if (!song) {
       pauseMs = idleMs
       return false
@@ -70,15 +70,15 @@ export async function lookUpNextCover(
     if (!signal.aborted) pauseMs = Math.max(pauseMs, pauseAfter(++failures))
     throw error
   } finally {
-    await returnLease(services.sql, lease, { freeAtMs: clock() + pauseMs, failures })
+    await returnCoverLookupLease(services.sql, lease, { freeAtMs: clock() + pauseMs, failures })
   }
 }
 
 /** Returns why the lookup failed; null if it did not. */
 async function lookUp(
-  services: PlayoutServices,
+  services: EngineServices,
   source: CoverSource,
-  song: DueSong,
+  song: SongToLookUp,
   clock: () => number,
   signal: AbortSignal
 ): Promise<LookupFault | null> {
@@ -87,7 +87,8 @@ async function lookUp(
   try {
     const cover = await withAbortTimeout(signal, timeoutMs, run, createTimeoutFault)
     const ttlMs = withJitter(cover ? foundTtlMs : notFoundTtlMs)
-    if (await storeResult(sql, song, cover, clock() + ttlMs)) await showCover(services, song, clock(), signal)
+    if (await storeLookupResult(sql, song, cover, clock() + ttlMs))
+      await showCover(services, song, clock(), signal)
     return null
   } catch (error) {
     const isOfService = error instanceof LookupFault
@@ -95,7 +96,10 @@ async function lookUp(
     const failures = song.failures + 1
     const isLast = failures >= maxFailures
     const ttlMs = isLast ? notFoundTtlMs : songBackoffMs * 2 ** song.failures
-    await storeFailure(sql, song, { dueAtMs: clock() + withJitter(ttlMs), failures: isLast ? 0 : failures })
+    await storeLookupFailure(sql, song, {
+      dueAtMs: clock() + withJitter(ttlMs),
+      failures: isLast ? 0 : failures
+    })
     if (isOfService) return error
     // Only this song: the others are looked up without a pause.
     services.log.error(
@@ -114,8 +118,8 @@ const pauseAfter = (failures: number): number =>
 
 /** Logs the first failure in a row. */
 function reportFault(
-  { log }: PlayoutServices,
-  { failures }: Lease,
+  { log }: EngineServices,
+  { failures }: CoverLookupLease,
   { message }: LookupFault,
   pauseMs: number
 ) {
@@ -123,12 +127,12 @@ function reportFault(
 }
 
 /** Publishes the stations that show the song. */
-async function showCover(services: PlayoutServices, song: DueSong, nowMs: number, signal: AbortSignal) {
-  const stationIds = await findStationsWith(services.sql, song, nowMs)
+async function showCover(services: EngineServices, song: SongToLookUp, nowMs: number, signal: AbortSignal) {
+  const stationIds = await findStationsPlaying(services.sql, song, nowMs)
   const stations = stationIds.map(stationId => ({ stationId }))
   const show = ({ stationId }: { stationId: number }) =>
     changeStation(services, stationId, async ({ tx, mark }) => {
-      const { isPlayed, isNext } = await findPartsWith(tx, stationId, song)
+      const { isPlayed, isNext } = await findPartsShowing(tx, stationId, song)
       if (isPlayed) mark(['playback'])
       if (isNext) mark(['queue'])
     })

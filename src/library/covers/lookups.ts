@@ -1,9 +1,9 @@
 import { generateUniqueId } from '../../model/songs/song.ts'
-import { type Artwork, insertArtwork } from '../../stores/db/library/media-rows.ts'
+import { type Cover, storeCovers } from '../../stores/db/library/media-rows.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 
 /** A song on air whose lookup is due. Title and artists are also the keys of `src/model/songs/duplicate-keys.ts`. */
-export interface DueSong {
+export interface SongToLookUp {
   readonly titleKey: number
   readonly artistKeys: readonly number[]
   readonly artist: string
@@ -31,8 +31,8 @@ const recentPlays = (sql: Sql | Tx, nowMs: number): Fragment => sql`
  * Songs without artist or title, and the text that a station shows for a streamer without titles, are left
  * out.
  */
-export async function findDueSong(sql: Sql, nowMs: number): Promise<DueSong | undefined> {
-  const [song] = await sql<DueSong[]>`
+export async function findSongToLookUp(sql: Sql, nowMs: number): Promise<SongToLookUp | undefined> {
+  const [song] = await sql<SongToLookUp[]>`
     select h.title_key as "titleKey", h.artist_keys as "artistKeys", h.artist, h.title,
       coalesce(c.failures, 0) as failures
     from (${recentPlays(sql, nowMs)}) h
@@ -46,9 +46,9 @@ export async function findDueSong(sql: Sql, nowMs: number): Promise<DueSong | un
 }
 
 /** Stores what a lookup found. Returns whether the cover of the song changed. */
-export function storeResult(sql: Sql, song: DueSong, cover: Artwork | null, dueAtMs: number) {
+export function storeLookupResult(sql: Sql, song: SongToLookUp, cover: Cover | null, dueAtMs: number) {
   return sql.begin(async tx => {
-    if (cover) await insertArtwork(tx, [cover])
+    if (cover) await storeCovers(tx, [cover])
     const [before] = await tx<{ hash: string | null }[]>`
       select artwork_hash as hash from cover_lookups where ${isOfSong(tx, song)} for update`
     const hash = cover?.hash ?? null
@@ -61,9 +61,9 @@ export function storeResult(sql: Sql, song: DueSong, cover: Artwork | null, dueA
 }
 
 /** Stores that a lookup failed. A cover that was found before stays. */
-export async function storeFailure(
+export async function storeLookupFailure(
   sql: Sql,
-  song: DueSong,
+  song: SongToLookUp,
   { dueAtMs, failures }: { readonly dueAtMs: number; readonly failures: number }
 ): Promise<void> {
   await sql`
@@ -72,7 +72,7 @@ export async function storeFailure(
       due_at_ms = excluded.due_at_ms, failures = excluded.failures`
 }
 
-const newRow = ({ titleKey, artistKeys }: DueSong) => ({
+const newRow = ({ titleKey, artistKeys }: SongToLookUp) => ({
   title_key: titleKey,
   artist_keys: [...artistKeys],
   unique_id: generateUniqueId()
@@ -82,7 +82,7 @@ const newRow = ({ titleKey, artistKeys }: DueSong) => ({
 const stationsAtMost = 500
 
 /** The stations that play the song, or have played it recently. */
-export async function findStationsWith(sql: Sql, song: DueSong, nowMs: number): Promise<number[]> {
+export async function findStationsPlaying(sql: Sql, song: SongToLookUp, nowMs: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select distinct h.station_id as id from (${recentPlays(sql, nowMs)}) h
     where ${isOfSong(sql, song)} limit ${stationsAtMost}`
@@ -90,7 +90,7 @@ export async function findStationsWith(sql: Sql, song: DueSong, nowMs: number): 
 }
 
 /** Whether a station shows the song as current, in its history, or as the next one. */
-export async function findPartsWith(tx: Tx, stationId: number, song: DueSong) {
+export async function findPartsShowing(tx: Tx, stationId: number, song: SongToLookUp) {
   const [shown] = await tx<{ isPlayed: boolean; isNext: boolean }[]>`
     select
       exists (
@@ -110,5 +110,5 @@ export async function findPartsWith(tx: Tx, stationId: number, song: DueSong) {
 }
 
 /** The rows with the keys of a song. */
-const isOfSong = (sql: Sql | Tx, { titleKey, artistKeys }: DueSong): Fragment =>
+const isOfSong = (sql: Sql | Tx, { titleKey, artistKeys }: SongToLookUp): Fragment =>
   sql`title_key = ${titleKey} and artist_keys = ${[...artistKeys]}::bigint[]`

@@ -19,13 +19,13 @@ const maxReleaseGroups = 3
  * The URL of a search for recordings; see https://musicbrainz.org/doc/MusicBrainz_API/Search. `baseUrl` has no
  * trailing slash.
  */
-export function buildSearchUrl(baseUrl: string, { artist, title }: SearchedSong): string {
-  const query = `artist:"${escapeQuery(artist)}" AND recording:"${escapeQuery(title)}"`
+export function buildMusicBrainzUrl(baseUrl: string, { artist, title }: SearchedSong): string {
+  const query = `artist:"${escapeLuceneQuery(artist)}" AND recording:"${escapeLuceneQuery(title)}"`
   return `${baseUrl}/ws/2/recording?query=${encodeURIComponent(query)}&fmt=json&limit=${recordingsLimit}`
 }
 
 /** Escapes the special characters of the query syntax of Lucene. */
-export function escapeQuery(text: string): string {
+export function escapeLuceneQuery(text: string): string {
   return text.replace(/[-+&|!(){}[\]^"~*?:\\/]/g, String.raw`\$&`)
 }
 

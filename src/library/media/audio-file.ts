@@ -4,21 +4,25 @@ import { BufferSizeError } from 'strtok3'
 import type { CuePoints } from '../../model/songs/cue-points.ts'
 import { detectImageType } from '../../model/songs/image-type.ts'
 import { cleanLine, type SongTags, toDurationMs } from '../../model/songs/song.ts'
-import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
+import {
+  NotRegularFileError,
+  openInsideRoots,
+  OutsideRootsError
+} from '../../platform/runtime/contained-files.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { type Artwork, createArtwork } from '../../stores/db/library/media-rows.ts'
-import { readCueTags } from './cue-tags.ts'
+import { type Cover, createCover } from '../../stores/db/library/media-rows.ts'
+import { parseCueTags } from './cue-tags.ts'
 import { type AudioSource, FileTokenizer } from './file-tokenizer.ts'
-import { readContent } from './formats/content.ts'
-import { outsideReason } from './scan.ts'
-import { collectTexts, mergeTexts, readNamedTags } from './tags/named-tags.ts'
-import { readSongTags } from './tags/song-tags.ts'
+import { readAudioContent } from './formats/audio-content.ts'
+import { outsideFoldersMessage } from './scan.ts'
+import { collectTagTexts, mergeTagTexts, toNamedTags } from './tags/named-tags.ts'
+import { toSongTags } from './tags/song-tags.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
 export interface AudioFile extends SongTags {
-  /** All texts of the file by the name of their tag; see `readNamedTags`. */
+  /** All texts of the file by the name of their tag; see `toNamedTags`. */
   readonly tags: ReadonlyMap<string, string>
-  cover: Artwork | null
+  cover: Cover | null
   /** Why a cover of the file was left out, as a sentence; empty if none was. */
   coverNotice: string
   cues: CuePoints
@@ -42,7 +46,7 @@ export async function readAudioFile(
 ): Promise<AudioFile> {
   return withProblems(async () => {
     const deadlineMs = performance.now() + timeoutMs
-    await using file = await openInside(path, realRoots)
+    await using file = await openInsideRoots(path, realRoots)
     const source: AudioSource = {
       size: (await file.stat()).size,
       windowBytes,
@@ -67,7 +71,7 @@ async function withProblems(work: () => Promise<AudioFile>): Promise<AudioFile> 
 }
 
 function describeUnusable(error: unknown): string {
-  if (error instanceof OutsideRootsError) return outsideReason
+  if (error instanceof OutsideRootsError) return outsideFoldersMessage
   if (error instanceof NotRegularFileError) return 'it is not a regular file'
   if (error instanceof CouldNotDetermineFileTypeError || error instanceof UnsupportedFileTypeError)
     return 'it is not audio'
@@ -77,16 +81,16 @@ function describeUnusable(error: unknown): string {
 
 async function read(file: FileTokenizer, path: string): Promise<AudioFile> {
   if (file.size === 0) throw new UnusableFileError('it is empty')
-  const { seconds, blocks } = await readContent(file)
+  const { seconds, blocks } = await readAudioContent(file)
   const durationMs = toDurationMs(seconds)
   if (durationMs === 0) throw new UnusableFileError('its duration is zero or unknown')
-  const texts = blocks.map(collectTexts)
-  const merged = mergeTexts(texts)
+  const texts = blocks.map(collectTagTexts)
+  const merged = mergeTagTexts(texts)
   return {
-    ...readSongTags(texts, merged, path),
-    tags: readNamedTags(merged),
+    ...toSongTags(texts, merged, path),
+    tags: toNamedTags(merged),
     durationMs,
-    cues: readCueTags(merged, durationMs),
+    cues: parseCueTags(merged, durationMs),
     ...chooseCover(blocks.flatMap(({ pictures }) => pictures))
   }
 }
@@ -108,7 +112,7 @@ function chooseCover(pictures: IPicture[]): Pick<AudioFile, 'cover' | 'coverNoti
       continue
     }
     // Copied, so that the large buffer it may be a part of is freed.
-    return { cover: createArtwork(Buffer.from(data), contentType), coverNotice }
+    return { cover: createCover(Buffer.from(data), contentType), coverNotice }
   }
   return { cover: null, coverNotice }
 }

@@ -9,7 +9,7 @@ const r128OffsetDb = 5
  * Reads cue points, fades and gain from the tags of Liquidsoap (`liq_cue_in`, ...), else the gain from
  * ReplayGain, R128 or RVA2. Values that are malformed or do not fit the duration are ignored.
  */
-export function readCueTags(tags: TagTexts, durationMs: number): CuePoints {
+export function parseCueTags(tags: TagTexts, durationMs: number): CuePoints {
   const find = (name: string) => tags.get(name)?.[0]?.trim()
   const findMs = (name: string) => parseSeconds(find(name))
   const cueOutMs = findMs('liq_cue_out')

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 
 import { readSamplesByFfmpeg } from './ffmpeg-samples.ts'
-import type { Samples } from './peaks.ts'
+import type { AudioSamples } from './peaks.ts'
 import { UnusableFileError } from './unusable-file.ts'
 import { readWavSamples } from './wav-samples.ts'
 
@@ -9,7 +9,7 @@ import { readWavSamples } from './wav-samples.ts'
  * Decodes a file piece by piece; its content determines the format. MP3, FLAC, Ogg Vorbis and WAV need nothing
  * else, AAC and Opus need FFmpeg. Throws an `UnusableFileError` for a file that cannot be decoded.
  */
-export async function* decodeAudio(file: FileHandle): AsyncGenerator<Samples> {
+export async function* decodeAudio(file: FileHandle): AsyncGenerator<AudioSamples> {
   switch (await detectAudioFormat(file)) {
     case 'mpeg':
       yield* decodeWith(await openMpegDecoder(), file, mpegChunkBytes)
@@ -86,7 +86,11 @@ interface Decoder {
   readonly free: () => void
 }
 
-async function* decodeWith(decoder: Decoder, file: FileHandle, chunkBytes: number): AsyncGenerator<Samples> {
+async function* decodeWith(
+  decoder: Decoder,
+  file: FileHandle,
+  chunkBytes: number
+): AsyncGenerator<AudioSamples> {
   try {
     const options = { start: 0, highWaterMark: chunkBytes, autoClose: false }
     for await (const bytes of file.createReadStream(options)) {
@@ -100,7 +104,7 @@ async function* decodeWith(decoder: Decoder, file: FileHandle, chunkBytes: numbe
   }
 }
 
-const toSamples = ({ sampleRate, channelData: channels }: Decoded): Samples => ({ sampleRate, channels })
+const toSamples = ({ sampleRate, channelData: channels }: Decoded): AudioSamples => ({ sampleRate, channels })
 
 // The decoders are loaded when a file needs them.
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { FileHandle } from 'node:fs/promises'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
-import type { Samples } from './peaks.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
+import type { AudioSamples } from './peaks.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
 const sampleRate = 44_100
@@ -16,13 +16,13 @@ const bytesPerFrame = 8
 export async function* readSamplesByFfmpeg(
   file: FileHandle,
   format: 'mov' | 'aac' | 'ogg'
-): AsyncGenerator<Samples> {
+): AsyncGenerator<AudioSamples> {
   const options = ['-v', 'error', '-nostdin', '-f', format, '-i', 'file:/dev/fd/3', '-map', '0:a:0', '-vn']
   const output = ['-f', 'f32le', '-ac', '2', '-ar', String(sampleRate), 'pipe:1']
   const child = spawn('ffmpeg', [...options, ...output], { stdio: ['ignore', 'pipe', 'ignore', file.fd] })
   const ended = once(child, 'close').catch((error: unknown) => {
     throw new UnusableFileError(
-      codeOf(error) === 'ENOENT'
+      errorCodeOf(error) === 'ENOENT'
         ? 'its format requires FFmpeg, which is not installed'
         : 'FFmpeg could not be started'
     )

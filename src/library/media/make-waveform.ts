@@ -1,5 +1,5 @@
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { runInOwnThread, ThreadLostError } from '../../platform/runtime/thread-tasks.ts'
 import type { Waveform } from './peaks.ts'
 
@@ -37,7 +37,7 @@ export async function makeWaveform(task: WaveformTask, signal: AbortSignal): Pro
     signal.throwIfAborted()
     if (error instanceof DOMException && error.name === 'TimeoutError')
       return { failure: `it takes longer than ${waveformTimeoutMs / 60_000} minutes to decode` }
-    if (error instanceof ThreadLostError && codeOf(error.cause) === 'ERR_WORKER_OUT_OF_MEMORY')
+    if (error instanceof ThreadLostError && errorCodeOf(error.cause) === 'ERR_WORKER_OUT_OF_MEMORY')
       return { failure: 'it needs too much memory to decode' }
     throw error
   }

@@ -1,5 +1,5 @@
 /** Decoded audio: as many samples of each channel, from -1 to 1. */
-export interface Samples {
+export interface AudioSamples {
   readonly sampleRate: number
   readonly channels: readonly Float32Array[]
 }
@@ -20,7 +20,7 @@ const firstSamplesPerPixel = 64
  * Collects the outline of audio of any length in constant memory: when all pixels are used, pairs of pixels
  * are joined. A long song therefore has 1,024 to 2,048 pixels.
  */
-export function openPeaks() {
+export function openPeakCollector() {
   const least = new Float32Array(maxPixels)
   const greatest = new Float32Array(maxPixels)
   let samplesPerPixel = firstSamplesPerPixel
@@ -63,7 +63,7 @@ export function openPeaks() {
   }
 
   return {
-    add({ sampleRate: rate, channels }: Samples): void {
+    add({ sampleRate: rate, channels }: AudioSamples): void {
       if (sampleRate === 0) sampleRate = rate
       const count = channels[0]?.length ?? 0
       for (let at = 0; at < count;) {

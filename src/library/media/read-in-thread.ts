@@ -28,7 +28,7 @@ const run = openSharedThread<AudioFileThread>('src/library/media/audio-file-thre
  * Reads an audio file as `readAudioFile` does, in a thread: an MP3 without a header takes 0.3 seconds of CPU. Throws an
  * `UnusableFileError` for any problem of the file.
  */
-export async function readInThread(task: AudioFileTask): Promise<AudioFile> {
+export async function readAudioFileInThread(task: AudioFileTask): Promise<AudioFile> {
   const result = await run(task, timeoutMs).catch((error: unknown) => {
     if (error instanceof DeadlineExceeded) throw new UnusableFileError('it takes too long to read')
     if (error instanceof ThreadLostError)

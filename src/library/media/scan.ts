@@ -2,14 +2,14 @@ import type { Dirent } from 'node:fs'
 import { access, constants, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 
+import { resolveEntryLocation } from '../../model/songs/entry-location.ts'
 import { maxPathBytes } from '../../model/songs/library-path.ts'
-import { resolveLocation } from '../../model/songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../../model/songs/playlist-file.ts'
-import { isInsideRoots, openInside } from '../../platform/runtime/contained-files.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { isInsideRoots, openInsideRoots } from '../../platform/runtime/contained-files.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { nameForms } from '../../platform/text/name-key.ts'
+import { listUnicodeForms } from '../../platform/text/unicode-names.ts'
 
 /**
  * An audio file by its real path, a URL from a playlist, or an item that cannot be imported. `occurrence` is how often
@@ -26,7 +26,7 @@ const audioExtensions = new Set(['.mp3', '.ogg', '.oga', '.opus', '.flac', '.m4a
 const playlistExtensions = new Set(['.m3u', '.m3u8', '.pls'])
 const byName = new Intl.Collator('en', { numeric: true })
 
-export const outsideReason =
+export const outsideFoldersMessage =
   'it is outside the folders of this import (name its folder as a PATH, or with --allow)'
 const missingReason = 'it does not exist'
 
@@ -34,7 +34,7 @@ const unusable = (path: string, reason: string): ScannedItem => ({ type: 'unusab
 const tooLong = (path: string) => unusable(path, `its path is longer than ${maxPathBytes} bytes`)
 
 /** Throws an `OperatorError` unless every path is a file or folder that can be read. */
-export async function checkPaths(paths: string[]): Promise<void> {
+export async function assertPathsReadable(paths: string[]): Promise<void> {
   for (const path of paths) {
     const name = JSON.stringify(path)
     try {
@@ -49,7 +49,10 @@ export async function checkPaths(paths: string[]): Promise<void> {
 }
 
 /** Returns the real folders in which files must be: those in `paths`, those of its files, and `allowed`. */
-export async function resolveRoots(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
+export async function resolveRootFolders(
+  paths: readonly string[],
+  allowed: readonly string[]
+): Promise<string[]> {
   const roots = paths.map(async path => {
     const real = await realpath(path)
     return (await stat(real)).isDirectory() ? real : dirname(real)
@@ -62,7 +65,7 @@ export async function resolveRoots(paths: readonly string[], allowed: readonly s
  * folders are ignored: they would repeat what is there. A file may be returned more than once. Links and
  * playlist entries outside `roots`, which are real paths, are unusable and not opened.
  */
-export async function* scan(paths: string[], roots: readonly string[]): Items {
+export async function* scanMedia(paths: string[], roots: readonly string[]): Items {
   const visited = new Set<string>()
   for (const path of paths) {
     if ((await stat(path)).isDirectory()) yield* scanFolder(path, visited, roots)
@@ -73,9 +76,9 @@ export async function* scan(paths: string[], roots: readonly string[]): Items {
 }
 
 /** Counts the items of a scan, for a progress bar; stops early if the signal is aborted. */
-export async function countItems(paths: string[], allowed: readonly string[], signal: AbortSignal) {
+export async function countScannedItems(paths: string[], allowed: readonly string[], signal: AbortSignal) {
   let count = 0
-  for await (const _ of scan(paths, await resolveRoots(paths, allowed))) {
+  for await (const _ of scanMedia(paths, await resolveRootFolders(paths, allowed))) {
     count += 1
     if (signal.aborted) break
   }
@@ -90,7 +93,7 @@ async function* scanFolder(folder: string, visited: Set<string>, roots: readonly
     if (visited.has(real)) return
     visited.add(real)
     if (!isInsideRoots(real, roots)) {
-      yield unusable(folder, outsideReason)
+      yield unusable(folder, outsideFoldersMessage)
       return
     }
     entries = await readdir(real, { withFileTypes: true })
@@ -129,7 +132,7 @@ async function* scanPlaylist(path: string, roots: readonly string[]): Items {
 }
 
 async function readPlaylist(path: string, roots: readonly string[]): Promise<Uint8Array> {
-  await using file = await openInside(path, roots)
+  await using file = await openInsideRoots(path, roots)
   const isTooLarge = (await file.stat()).size > maxPlaylistBytes
   return isTooLarge ? new Uint8Array(maxPlaylistBytes + 1) : await file.readFile()
 }
@@ -139,7 +142,7 @@ async function resolveEntry(
   folder: string,
   roots: readonly string[]
 ): Promise<ScannedItem> {
-  const location = resolveLocation(entry.location, folder)
+  const location = resolveEntryLocation(entry.location, folder)
   switch (location.type) {
     case 'unusable':
       return unusable(entry.location, location.reason)
@@ -152,7 +155,7 @@ async function resolveEntry(
         entry: { ...entry, location: location.url }
       }
     case 'file': {
-      const found = await findFirstFile(location.paths.flatMap(nameForms), roots)
+      const found = await findFirstFile(location.paths.flatMap(listUnicodeForms), roots)
       if (found?.type !== 'file') return found ?? unusable(entry.location, missingReason)
       if (audioExtensions.has(readExtension(found.path))) return found
       return unusable(entry.location, 'its name has no extension of an audio file')
@@ -180,7 +183,7 @@ async function findFirstFile(
 async function inspectFile(path: string, roots: readonly string[]): Promise<ScannedItem> {
   try {
     const real = await realpath(path)
-    if (!isInsideRoots(real, roots)) return unusable(path, outsideReason)
+    if (!isInsideRoots(real, roots)) return unusable(path, outsideFoldersMessage)
     const stats = await stat(real)
     if (stats.isDirectory()) return unusable(path, 'it is a folder')
     if (!stats.isFile()) return unusable(path, 'it is not a regular file')
@@ -212,5 +215,5 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Why a file cannot be read. */
 export function describeFileError(error: unknown): string {
-  return reasons[codeOf(error)] ?? describeError(error)
+  return reasons[errorCodeOf(error)] ?? describeError(error)
 }

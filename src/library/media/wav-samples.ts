@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 
-import type { Samples } from './peaks.ts'
+import type { AudioSamples } from './peaks.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
 const pcm = 1
@@ -18,7 +18,7 @@ interface WavFormat {
 }
 
 /** Reads the samples of a WAV file in PCM or float. Throws an `UnusableFileError` for other formats. */
-export async function* readWavSamples(file: FileHandle): AsyncGenerator<Samples> {
+export async function* readWavSamples(file: FileHandle): AsyncGenerator<AudioSamples> {
   const { format, start, length } = await locateSamples(file)
   const { channels, sampleRate, bits } = format
   const readSample = sampleReader(format)

@@ -1,16 +1,20 @@
-import { NotRegularFileError, openInside, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
-import { runTasks } from '../../platform/runtime/thread-tasks.ts'
+import {
+  NotRegularFileError,
+  openInsideRoots,
+  OutsideRootsError
+} from '../../platform/runtime/contained-files.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
+import { runThreadTasks } from '../../platform/runtime/thread-tasks.ts'
 import { decodeAudio } from './decode-audio.ts'
 import type { WaveformResult, WaveformTask, WaveformThread } from './make-waveform.ts'
-import { openPeaks } from './peaks.ts'
+import { openPeakCollector } from './peaks.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
 /** Makes one waveform in a thread that `make-waveform.ts` starts. */
 async function run({ path, realRoots }: WaveformTask): Promise<WaveformResult> {
   try {
-    await using file = await openInside(path, realRoots)
-    const peaks = openPeaks()
+    await using file = await openInsideRoots(path, realRoots)
+    const peaks = openPeakCollector()
     for await (const samples of decodeAudio(file)) peaks.add(samples)
     const waveform = peaks.finish()
     return waveform === null ? { failure: 'it contains no audio' } : { waveform }
@@ -23,8 +27,8 @@ function describeFailure(error: unknown): string {
   if (error instanceof UnusableFileError) return error.message
   if (error instanceof OutsideRootsError) return 'it is outside the media folder'
   if (error instanceof NotRegularFileError) return 'it is not a regular file'
-  if (codeOf(error) === 'ENOENT') return 'it does not exist'
-  return `it cannot be read${codeOf(error) === '' ? '' : ` (${codeOf(error)})`}`
+  if (errorCodeOf(error) === 'ENOENT') return 'it does not exist'
+  return `it cannot be read${errorCodeOf(error) === '' ? '' : ` (${errorCodeOf(error)})`}`
 }
 
-runTasks<WaveformThread>(1, run)
+runThreadTasks<WaveformThread>(1, run)

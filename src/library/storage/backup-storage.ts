@@ -2,10 +2,10 @@ import { access, constants, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 
 import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { resolveMediaFolder } from './media-folder.ts'
+import { resolveAllowedMediaFolder } from './media-folder.ts'
 
 const fileSystemMs = 5_000
 
@@ -32,7 +32,7 @@ export async function findBackupStorageProblem(
   if (!location) return 'there is no storage location with this id'
   if (location.adapter === 'dropbox') return 'backups cannot be written to Dropbox'
   if (location.adapter !== 'local') return null
-  const folder = await resolveMediaFolder(location.path, config)
+  const folder = await resolveAllowedMediaFolder(location.path, config)
   return folder === null ? `${location.path} is outside of STORAGE_ROOTS` : findFolderProblem(folder)
 }
 
@@ -44,8 +44,8 @@ async function findFolderProblem(folder: string): Promise<string | null> {
     })
     return isFolder ? null : `${folder} is not a folder`
   } catch (error) {
-    return codeOf(error) === 'ENOENT'
+    return errorCodeOf(error) === 'ENOENT'
       ? `the folder ${folder} does not exist`
-      : `the folder ${folder} is not writable (${codeOf(error) || describeError(error)})`
+      : `the folder ${folder} is not writable (${errorCodeOf(error) || describeError(error)})`
   }
 }

@@ -1,13 +1,13 @@
 import { stat, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
-import { diskFree, diskSize } from '../../platform/metrics/alerts.ts'
+import { diskFreeMetric, diskSizeMetric } from '../../platform/metrics/alerts.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { unlessAborted } from './fault.ts'
 import { formatSize } from './size.ts'
+import { unlessAborted } from './storage-fault.ts'
 
 /** A network file system can hang. */
 const fileSystemTimeoutMs = 10_000
@@ -48,8 +48,8 @@ const maxMeasured = 20
 
 function measureVolumes(volumes: readonly Volume[]): void {
   const measured = volumes.slice(0, maxMeasured)
-  diskFree.read = () => measured.map(({ path, freeBytes }) => [{ path }, freeBytes])
-  diskSize.read = () => measured.map(({ path, sizeBytes }) => [{ path }, sizeBytes])
+  diskFreeMetric.read = () => measured.map(({ path, freeBytes }) => [{ path }, freeBytes])
+  diskSizeMetric.read = () => measured.map(({ path, sizeBytes }) => [{ path }, sizeBytes])
 }
 
 const alertKey = (path: string) => `disk-full:${hostname()}:${path}`

@@ -1,4 +1,4 @@
-import { nameForms } from '../../platform/text/name-key.ts'
+import { listUnicodeForms } from '../../platform/text/unicode-names.ts'
 
 export interface StoredFile {
   readonly sizeBytes: number
@@ -38,11 +38,11 @@ export class FileExistsError extends Error {}
  * Finds a file whose stored name may differ in Unicode composition. The exact name comes first. Null if there is none;
  * `path` is as stored.
  */
-export async function findFile(
+export async function findStoredFile(
   files: Pick<FileStore, 'stat'>,
   path: string
 ): Promise<(StoredFile & { readonly path: string }) | null> {
-  for (const form of nameForms(path)) {
+  for (const form of listUnicodeForms(path)) {
     const stored = await files.stat(form)
     if (stored) return { ...stored, path: form }
   }

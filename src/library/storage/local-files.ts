@@ -2,8 +2,12 @@ import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, rename, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { openInside, OutsideRootsError, resolveInside } from '../../platform/runtime/contained-files.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import {
+  openInsideRoots,
+  OutsideRootsError,
+  resolveInsideRoots
+} from '../../platform/runtime/contained-files.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { FileExistsError, type FileStore, type StoredFile } from './file-store.ts'
 
 /** Errors of a file system on which a file cannot have a second name. */
@@ -12,22 +16,22 @@ const noLinkCodes = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'
 /** The files below a local folder, which is a real path. Links that lead out of it are not followed. */
 export function openLocalFiles(folder: string): FileStore {
   const locate = async (path: string): Promise<string> => {
-    const real = await resolveInside(join(folder, path), [folder])
+    const real = await resolveInsideRoots(join(folder, path), [folder])
     if (real !== null) return real
     const error = await stat(join(folder, path)).then(
       () => null,
       (thrown: unknown) => thrown
     )
-    if (codeOf(error) === 'ENAMETOOLONG') throw error
+    if (errorCodeOf(error) === 'ENAMETOOLONG') throw error
     // A parent of the path is a file.
-    throw codeOf(error) === 'ENOTDIR' ? new FileExistsError(path) : new OutsideRootsError(path)
+    throw errorCodeOf(error) === 'ENOTDIR' ? new FileExistsError(path) : new OutsideRootsError(path)
   }
   const prepare = async (path: string): Promise<string> => {
     const file = await locate(path)
     try {
       await mkdir(dirname(file), { recursive: true })
     } catch (error) {
-      throw ['EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? new FileExistsError(path) : error
+      throw ['EEXIST', 'ENOTDIR'].includes(errorCodeOf(error)) ? new FileExistsError(path) : error
     }
     if ((await stat(file).catch(ignoreMissing))?.isDirectory()) throw new FileExistsError(path)
     return file
@@ -41,7 +45,7 @@ export function openLocalFiles(folder: string): FileStore {
         if (keepsSource) await copyWithTime(source, partial)
         else
           await link(source, partial).catch(async (error: unknown) => {
-            if (!noLinkCodes.has(codeOf(error))) throw error
+            if (!noLinkCodes.has(errorCodeOf(error))) throw error
             await copyFile(source, partial)
             await sync(partial)
           })
@@ -56,7 +60,7 @@ export function openLocalFiles(folder: string): FileStore {
     },
     stat: async path => locate(path).then(describe, ignoreMissing),
     read: async (path, offset, length) => {
-      await using handle = await openInside(await locate(path), [folder])
+      await using handle = await openInsideRoots(await locate(path), [folder])
       const piece = Buffer.allocUnsafe(length)
       const { bytesRead } = await handle.read(piece, 0, length, offset)
       return piece.subarray(0, bytesRead)
@@ -77,12 +81,12 @@ export function openLocalFiles(folder: string): FileStore {
       try {
         await mkdir(target, { recursive: true })
       } catch (error) {
-        throw ['EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? new FileExistsError(path) : error
+        throw ['EEXIST', 'ENOTDIR'].includes(errorCodeOf(error)) ? new FileExistsError(path) : error
       }
     },
     removeFolder: async path => {
       await rmdir(await locate(path)).catch((error: unknown) => {
-        if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error))) throw error
+        if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCodeOf(error))) throw error
       })
     }
   }
@@ -107,6 +111,6 @@ async function sync(path: string): Promise<void> {
 }
 
 function ignoreMissing(error: unknown): null {
-  if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(error))) return null
+  if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(errorCodeOf(error))) return null
   throw error
 }

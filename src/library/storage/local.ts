@@ -2,16 +2,16 @@ import { lstat, opendir, readdir, realpath, stat, statfs } from 'node:fs/promise
 import { dirname } from 'node:path'
 
 import { openFolderAt, OutsideRootsError } from '../../platform/runtime/contained-files.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
-import { StorageFault, throwIfAborted, unlessAborted } from './fault.ts'
-import { type FolderContent, type Usage, walkTree } from './walk.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
+import { StorageFault, throwIfStorageAborted, unlessAborted } from './storage-fault.ts'
+import { type FolderContent, type StorageUsage, sumFolderTree } from './walk.ts'
 
 // Node.js has four threads for the file system, shared with everything else.
 const folderConcurrency = 2
 const fileConcurrency = 32
 
 /** Checks that a local folder exists and can be read. Throws a `StorageFault`. */
-export async function checkLocal(path: string, signal: AbortSignal): Promise<void> {
+export async function assertLocalFolder(path: string, signal: AbortSignal): Promise<void> {
   await unlessAborted(signal, assertReadable(path))
 }
 
@@ -22,7 +22,7 @@ async function assertReadable(path: string): Promise<void> {
     // Fails if names can be listed, but files not accessed.
     await stat(`${path}/.`)
   } catch (error) {
-    throw codeOf(error) === 'ENOENT' ? new StorageFault('no_folder') : toFault(error)
+    throw errorCodeOf(error) === 'ENOENT' ? new StorageFault('no_folder') : toFault(error)
   }
 }
 
@@ -31,20 +31,20 @@ async function assertReadable(path: string): Promise<void> {
  * followed. A missing folder is empty. Files that vanish are not counted, unreadable ones are skipped. Throws
  * a `StorageFault` if the folder itself cannot be read, or on timeout, even if the file system hangs.
  */
-export async function measureLocal(path: string, signal: AbortSignal): Promise<Usage> {
+export async function measureLocalFolder(path: string, signal: AbortSignal): Promise<StorageUsage> {
   const measuring = Promise.all([measureTree(path, signal), readFreeBytes(path)])
   const [content, freeBytes] = await unlessAborted(signal, measuring)
   return { ...content, freeBytes }
 }
 
-async function measureTree(path: string, signal: AbortSignal): Promise<Omit<Usage, 'freeBytes'>> {
+async function measureTree(path: string, signal: AbortSignal): Promise<Omit<StorageUsage, 'freeBytes'>> {
   // Names are bytes: a name that is not UTF-8 cannot be decoded and opened again.
   const top = await realpath(path, { encoding: 'buffer' }).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw toFault(error)
   })
   if (top === null) return { usedBytes: 0n, files: 0, skipped: 0 }
-  return walkTree<Buffer>(
+  return sumFolderTree<Buffer>(
     top,
     folder => readFolder(folder, folder === top, signal),
     folderConcurrency,
@@ -58,7 +58,7 @@ export async function readFreeBytes(path: string): Promise<bigint | null> {
     const volume = await statfs(path, { bigint: true })
     return volume.bavail * volume.bsize
   } catch (error) {
-    return codeOf(error) === 'ENOENT' && path !== dirname(path) ? readFreeBytes(dirname(path)) : null
+    return errorCodeOf(error) === 'ENOENT' && path !== dirname(path) ? readFreeBytes(dirname(path)) : null
   }
 }
 
@@ -72,10 +72,10 @@ async function readFolder(
     return await listFolder(folder, opened.list, signal)
   } catch (error) {
     if (signal.aborted) throw error
-    const isMissing = codeOf(error) === 'ENOENT'
+    const isMissing = errorCodeOf(error) === 'ENOENT'
     if (isTop && !isMissing) throw toFault(error)
     // A folder that was replaced by a file or a link has vanished too.
-    const isReplaced = error instanceof OutsideRootsError || ['ENOTDIR', 'ELOOP'].includes(codeOf(error))
+    const isReplaced = error instanceof OutsideRootsError || ['ENOTDIR', 'ELOOP'].includes(errorCodeOf(error))
     return { usedBytes: 0n, files: 0, folders: [], skipped: isMissing || isReplaced ? 0 : 1 }
   }
 }
@@ -87,7 +87,7 @@ async function listFolder(folder: Buffer, list: Buffer, signal: AbortSignal): Pr
   const paths = entries.filter(entry => entry.isFile()).map(({ name }) => joinBytes(list, name))
   const content = { usedBytes: 0n, files: 0, folders, skipped: 0 }
   for (let from = 0; from < paths.length; from += fileConcurrency) {
-    throwIfAborted(signal)
+    throwIfStorageAborted(signal)
     for (const size of await Promise.all(paths.slice(from, from + fileConcurrency).map(readSize))) {
       if (size === 'unreadable') content.skipped += 1
       else if (size !== 'vanished') {
@@ -106,13 +106,13 @@ async function readSize(path: Buffer): Promise<bigint | 'vanished' | 'unreadable
     const stats = await lstat(path, { bigint: true })
     return stats.isFile() ? stats.size : 'vanished'
   } catch (error) {
-    return ['ENOENT', 'ENOTDIR'].includes(codeOf(error)) ? 'vanished' : 'unreadable'
+    return ['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error)) ? 'vanished' : 'unreadable'
   }
 }
 
 function toFault(error: unknown): unknown {
   if (error instanceof StorageFault) return error
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (code === 'ENOTDIR') return new StorageFault('not_a_folder')
   return new StorageFault(code === 'EACCES' || code === 'EPERM' ? 'denied' : 'unusable', code)
 }

@@ -19,7 +19,7 @@ export interface SftpSettings {
   readonly privateKeyPassPhrase: string
 }
 
-/** A folder with secrets in clear and a canonical path (`normalizePath`). In a bucket it is a key prefix. */
+/** A folder with secrets in clear and a canonical path (`normalizeStoragePath`). In a bucket it is a key prefix. */
 export type StorageLocation = { readonly path: string } & (
   | { readonly adapter: 'local' }
   | ({ readonly adapter: 's3' } & S3Settings)
@@ -43,7 +43,7 @@ const sshPort = 22
  * Returns null for a relative path where an absolute one is needed, a path above the root, control
  * characters, or more than 255 characters.
  */
-export function normalizePath(adapter: StorageAdapter, path: string): string | null {
+export function normalizeStoragePath(adapter: StorageAdapter, path: string): string | null {
   if (/[\p{Cc}\p{Surrogate}]/u.test(path)) return null
   const isAbsolute = adapter === 'local' || adapter === 'sftp'
   if (isAbsolute && !path.startsWith('/')) return null

@@ -2,16 +2,16 @@ import { stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
 
 import { isWebUrl } from '../../platform/outbound/networks.ts'
-import { resolveExisting, resolveInside } from '../../platform/runtime/contained-files.ts'
-import { nameForms } from '../../platform/text/name-key.ts'
+import { resolveExistingPart, resolveInsideRoots } from '../../platform/runtime/contained-files.ts'
+import { listUnicodeForms } from '../../platform/text/unicode-names.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { allowedRoots } from './record.ts'
+import { allowedStorageRoots } from './location-record.ts'
 
 /** The folders in which local storage may lie. */
-type Config = Parameters<typeof allowedRoots>[0]
+type Config = Parameters<typeof allowedStorageRoots>[0]
 
 /** The folder of a station's files below DATA_DIR; of media and recordings only without a storage location. */
-export function defaultFolder(
+export function defaultStationFolder(
   stationId: number,
   dataDir: string,
   content: 'media' | 'recordings' | 'config'
@@ -21,7 +21,7 @@ export function defaultFolder(
 
 /** The media folder of a station without a storage location. */
 export const defaultMediaFolder = (stationId: number, dataDir: string): string =>
-  defaultFolder(stationId, dataDir, 'media')
+  defaultStationFolder(stationId, dataDir, 'media')
 
 /** Returns the folder of a station's media, or null if they are stored remotely. */
 export async function findMediaFolder(tx: Tx, stationId: number, dataDir: string): Promise<string | null> {
@@ -36,7 +36,7 @@ export async function findMediaFolder(tx: Tx, stationId: number, dataDir: string
  * The path of a file in the media storage, or null if it is elsewhere: a URL, or a file that was imported from another
  * folder. `folder` is that of local storage.
  */
-export function storedPath(path: string, folder: string | null): string | null {
+export function toStoredPath(path: string, folder: string | null): string | null {
   if (isWebUrl(path)) return null
   if (!isAbsolute(path)) return path
   if (folder === null) return null
@@ -45,8 +45,8 @@ export function storedPath(path: string, folder: string | null): string | null {
 }
 
 /** Returns the real path of a media folder, or null if it is outside the folders allowed for storage. */
-export function resolveMediaFolder(folder: string, config: Config): Promise<string | null> {
-  return resolveInside(folder, allowedRoots(config))
+export function resolveAllowedMediaFolder(folder: string, config: Config): Promise<string | null> {
+  return resolveInsideRoots(folder, allowedStorageRoots(config))
 }
 
 /**
@@ -56,7 +56,7 @@ export function resolveMediaFolder(folder: string, config: Config): Promise<stri
  */
 export async function locateSong(path: string, folder: string | null, config: Config) {
   let missing: string | null = null
-  for (const form of nameForms(path)) {
+  for (const form of listUnicodeForms(path)) {
     const located = await resolveSong(form, folder, config)
     const stats = located === null ? null : await stat(located).catch(() => null)
     if (stats) return stats.isFile() ? located : null
@@ -67,8 +67,8 @@ export async function locateSong(path: string, folder: string | null, config: Co
 
 /** Imports store real paths. If an absolute path is not a real path, it was replaced by a link later. */
 async function resolveSong(path: string, folder: string | null, config: Config): Promise<string | null> {
-  if (isAbsolute(path) && (await resolveExisting(path)) === path) return path
-  if (folder === null || (await resolveMediaFolder(folder, config)) === null) return null
+  if (isAbsolute(path) && (await resolveExistingPart(path)) === path) return path
+  if (folder === null || (await resolveAllowedMediaFolder(folder, config)) === null) return null
   const file = resolve(folder, path)
-  return (await resolveInside(file, [folder])) === null ? null : file
+  return (await resolveInsideRoots(file, [folder])) === null ? null : file
 }

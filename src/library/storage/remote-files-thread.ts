@@ -1,10 +1,10 @@
 import { constants, getPriority, setPriority } from 'node:os'
 
 import { openCache } from '../../platform/runtime/cache.ts'
-import { runTasks } from '../../platform/runtime/thread-tasks.ts'
-import { StorageFault } from './fault.ts'
+import { runThreadTasks } from '../../platform/runtime/thread-tasks.ts'
 import { FileExistsError, type FileStore } from './file-store.ts'
 import type { RemoteFileThread, RemoteFileValue, RemoteFileWork, RemoteLocation } from './remote-files.ts'
+import { StorageFault } from './storage-fault.ts'
 
 /*
  * The thread that `remote-files.ts` starts. A file store of a location is kept while it is used, so that requests share
@@ -48,7 +48,7 @@ async function perform(store: FileStore, work: RemoteFileWork): Promise<RemoteFi
 const priority = constants.priority.PRIORITY_BELOW_NORMAL
 if (process.platform === 'linux' && getPriority(0) < priority) setPriority(0, priority)
 
-runTasks<RemoteFileThread>(concurrency, async ({ location, work }) => {
+runThreadTasks<RemoteFileThread>(concurrency, async ({ location, work }) => {
   try {
     return { value: await perform(await storeOf(location), work) }
   } catch (error) {

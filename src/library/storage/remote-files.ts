@@ -1,8 +1,8 @@
 import { DeadlineExceeded } from '../../platform/runtime/deadline.ts'
 import { openSharedThread, ThreadLostError } from '../../platform/runtime/thread-tasks.ts'
-import { StorageFault, type StorageFaultReason } from './fault.ts'
 import { FileExistsError, type FileStore, type StoredFile } from './file-store.ts'
 import type { StorageLocation } from './location.ts'
+import { StorageFault, type StorageFaultReason } from './storage-fault.ts'
 
 export type RemoteLocation = Extract<StorageLocation, { adapter: 's3' | 'sftp' }>
 

@@ -9,10 +9,10 @@ import {
   PutObjectCommand
 } from '@aws-sdk/client-s3'
 
-import { StorageFault } from './fault.ts'
 import { FileExistsError, type FileStore, type StoredFile } from './file-store.ts'
 import type { S3Settings } from './location.ts'
 import { openS3Client, toS3Fault } from './s3.ts'
+import { StorageFault } from './storage-fault.ts'
 
 /** The objects below `path` of a bucket. A stored object is never half written. Folders exist by their objects. */
 export function openS3Files(settings: S3Settings & { readonly path: string }): FileStore {

@@ -1,10 +1,10 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3'
 
 import { findProxy, openTunnelAgent } from '../../platform/outbound/proxy.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
-import { abortReason, StorageFault } from './fault.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import type { S3Settings } from './location.ts'
-import type { Usage } from './walk.ts'
+import { storageAbortReason, StorageFault } from './storage-fault.ts'
+import type { StorageUsage } from './walk.ts'
 
 const connectTimeoutMs = 5_000
 const responseTimeoutMs = 30_000
@@ -15,7 +15,7 @@ const maxPages = 100_000
  * Checks that the bucket exists and can be listed, by listing one object: measuring needs no other
  * permission. Throws a `StorageFault`, or the reason of a signal that is aborted other than by a timeout.
  */
-export async function checkS3(settings: S3Settings, signal: AbortSignal): Promise<void> {
+export async function assertS3Access(settings: S3Settings, signal: AbortSignal): Promise<void> {
   await withClient(settings, signal, client =>
     listPage(client, { Bucket: settings.bucket, MaxKeys: 1 }, signal)
   )
@@ -23,9 +23,13 @@ export async function checkS3(settings: S3Settings, signal: AbortSignal): Promis
 
 /**
  * Measures the objects below `path` (canonical; `""` for all). Empty objects that stand for folders are not
- * counted, nor are old versions and incomplete uploads. Throws like `checkS3`.
+ * counted, nor are old versions and incomplete uploads. Throws like `assertS3Access`.
  */
-export async function measureS3(settings: S3Settings, path: string, signal: AbortSignal): Promise<Usage> {
+export async function measureS3(
+  settings: S3Settings,
+  path: string,
+  signal: AbortSignal
+): Promise<StorageUsage> {
   return withClient(settings, signal, async client => {
     const query = { Bucket: settings.bucket, Prefix: path === '' ? undefined : `${path}/` }
     let usedBytes = 0n
@@ -63,7 +67,7 @@ async function withClient<Result>(
     signal.throwIfAborted()
     return await use(client)
   } catch (error) {
-    throw signal.aborted ? abortReason(signal) : toS3Fault(error)
+    throw signal.aborted ? storageAbortReason(signal) : toS3Fault(error)
   } finally {
     client.destroy()
   }
@@ -121,7 +125,7 @@ export function toS3Fault(error: unknown): StorageFault {
   const status = readHttpStatus(error)
   if (status === 401 || status === 403) return new StorageFault('denied', name)
   if (status !== undefined) return new StorageFault('unusable', String(status))
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   // Without a response it was the network, unless the settings cannot be sent.
   const isInvalid = code === '' || code.startsWith('ERR_INVALID')
   return new StorageFault(isInvalid ? 'unusable' : 'unreachable', code)

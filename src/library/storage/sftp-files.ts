@@ -2,10 +2,10 @@ import { posix } from 'node:path'
 
 import ssh2, { type SFTPWrapper, type Stats } from 'ssh2'
 
-import { StorageFault } from './fault.ts'
 import { FileExistsError, type FileStore, type StoredFile } from './file-store.ts'
 import type { SftpSettings } from './location.ts'
-import { openSftp, readSftpStatus, toFolderFault, toPromise } from './sftp.ts'
+import { openSftpConnection, sftpStatusOf, toSftpFolderFault, promisifyCallback } from './sftp.ts'
+import { StorageFault } from './storage-fault.ts'
 
 const { STATUS_CODE } = ssh2.utils.sftp
 /** A connection is kept for the next request. */
@@ -23,12 +23,12 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
     if (stats?.isDirectory()) return
     if (stats) throw new FileExistsError(path)
     await ensureFolder(sftp, posix.dirname(path))
-    await toPromise<undefined>(done => sftp.mkdir(fullOf(path), error => done(error, undefined))).catch(
-      async (error: unknown) => {
-        // Another upload may have created it.
-        if (!(await find(sftp, fullOf(path)))?.isDirectory()) throw error
-      }
-    )
+    await promisifyCallback<undefined>(done =>
+      sftp.mkdir(fullOf(path), error => done(error, undefined))
+    ).catch(async (error: unknown) => {
+      // Another upload may have created it.
+      if (!(await find(sftp, fullOf(path)))?.isDirectory()) throw error
+    })
   }
   return {
     put: (source, path, token) =>
@@ -38,7 +38,9 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
         if ((await find(sftp, full))?.isDirectory()) throw new FileExistsError(path)
         const partial = posix.join(posix.dirname(full), `.cuewire-${token}`)
         try {
-          await toPromise<undefined>(done => sftp.fastPut(source, partial, error => done(error, undefined)))
+          await promisifyCallback<undefined>(done =>
+            sftp.fastPut(source, partial, error => done(error, undefined))
+          )
           await replace(sftp, partial, full)
         } catch (error) {
           // Not awaited: the connection may be the reason.
@@ -52,7 +54,7 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
     stat: path => session(async sftp => describe(await find(sftp, fullOf(path)))),
     read: (path, offset, length) =>
       session(async sftp => {
-        const handle = await toPromise<Buffer>(done => sftp.open(fullOf(path), 'r', done))
+        const handle = await promisifyCallback<Buffer>(done => sftp.open(fullOf(path), 'r', done))
         try {
           return await readFully(sftp, handle, offset, length)
         } finally {
@@ -75,18 +77,18 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
     removeFolder: path =>
       session(async sftp => {
         // Fails if it is missing or not empty.
-        await toPromise<undefined>(done => sftp.rmdir(fullOf(path), error => done(error, undefined))).catch(
-          () => {}
-        )
+        await promisifyCallback<undefined>(done =>
+          sftp.rmdir(fullOf(path), error => done(error, undefined))
+        ).catch(() => {})
       })
   }
 }
 
 const find = async (sftp: SFTPWrapper, full: string): Promise<Stats | null> => {
   try {
-    return await toPromise<Stats>(done => sftp.stat(full, done))
+    return await promisifyCallback<Stats>(done => sftp.stat(full, done))
   } catch (error) {
-    if (readSftpStatus(error) === STATUS_CODE.NO_SUCH_FILE) return null
+    if (sftpStatusOf(error) === STATUS_CODE.NO_SUCH_FILE) return null
     throw error
   }
 }
@@ -95,14 +97,16 @@ const describe = (stats: Stats | null): StoredFile | null =>
   stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: stats.mtime * 1_000 } : null
 
 const unlink = (sftp: SFTPWrapper, full: string) =>
-  toPromise<undefined>(done => sftp.unlink(full, error => done(error, undefined)))
+  promisifyCallback<undefined>(done => sftp.unlink(full, error => done(error, undefined)))
 const rename = (sftp: SFTPWrapper, from: string, to: string) =>
-  toPromise<undefined>(done => sftp.rename(from, to, error => done(error, undefined)))
+  promisifyCallback<undefined>(done => sftp.rename(from, to, error => done(error, undefined)))
 
 async function replace(sftp: SFTPWrapper, from: string, to: string): Promise<void> {
   try {
     // Only this extension of OpenSSH replaces a file.
-    await toPromise<undefined>(done => sftp.ext_openssh_rename(from, to, error => done(error, undefined)))
+    await promisifyCallback<undefined>(done =>
+      sftp.ext_openssh_rename(from, to, error => done(error, undefined))
+    )
   } catch {
     if (await find(sftp, to)) await unlink(sftp, to)
     await rename(sftp, from, to)
@@ -117,7 +121,7 @@ async function readFully(sftp: SFTPWrapper, handle: Buffer, offset: number, leng
     const size = Math.min(32 * 1024, length - count)
     const read = await new Promise<number>((resolve, reject) => {
       sftp.read(handle, bytes, count, size, offset + count, (error, bytesRead) => {
-        if (error && readSftpStatus(error) !== STATUS_CODE.EOF) reject(error)
+        if (error && sftpStatusOf(error) !== STATUS_CODE.EOF) reject(error)
         else resolve(error ? 0 : bytesRead)
       })
     })
@@ -127,7 +131,7 @@ async function readFully(sftp: SFTPWrapper, handle: Buffer, offset: number, leng
   return bytes.subarray(0, count)
 }
 
-type SftpSession = Awaited<ReturnType<typeof openSftp>>
+type SftpSession = Awaited<ReturnType<typeof openSftpConnection>>
 
 /** Returns a function that runs work in a session, which is opened if needed and closed when it is idle. */
 function openKeptSession(settings: SftpSettings) {
@@ -141,14 +145,14 @@ function openKeptSession(settings: SftpSettings) {
   return async <Value>(work: (sftp: SFTPWrapper) => Promise<Value>): Promise<Value> => {
     clearTimeout(timer)
     users += 1
-    const current = (opened ??= openSftp(settings))
+    const current = (opened ??= openSftpConnection(settings))
     try {
       const { sftp, failed } = await current
       return await Promise.race([work(sftp), failed])
     } catch (error) {
       if (error instanceof FileExistsError) throw error
       drop(current)
-      throw toFolderFault(error)
+      throw toSftpFolderFault(error)
     } finally {
       users -= 1
       if (users === 0) timer = setTimeout(() => drop(current), idleMs)

@@ -1,9 +1,9 @@
 import ssh2, { type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
-import { StorageFault, throwIfAborted, unlessAborted } from './fault.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import type { SftpSettings } from './location.ts'
-import { type FolderContent, type Usage, walkTree } from './walk.ts'
+import { StorageFault, throwIfStorageAborted, unlessAborted } from './storage-fault.ts'
+import { type FolderContent, type StorageUsage, sumFolderTree } from './walk.ts'
 
 const handshakeTimeoutMs = 15_000
 const keepaliveMs = 5_000
@@ -20,27 +20,35 @@ const { STATUS_CODE } = ssh2.utils.sftp
  * can redirect the connection can impersonate the server. Decrypting a key blocks this thread for 0.2 seconds
  * or more, so never call this in a process that serves requests.
  */
-export async function checkSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<void> {
+export async function assertSftpFolder(
+  settings: SftpSettings,
+  path: string,
+  signal: AbortSignal
+): Promise<void> {
   await withSession(settings, signal, async sftp => {
     try {
-      const stats = await toPromise<Stats>(done => sftp.stat(path, done))
+      const stats = await promisifyCallback<Stats>(done => sftp.stat(path, done))
       if (!stats.isDirectory()) throw new StorageFault('not_a_folder')
-      await toPromise<Buffer>(done => sftp.opendir(path, done))
+      await promisifyCallback<Buffer>(done => sftp.opendir(path, done))
     } catch (error) {
-      throw toFolderFault(error)
+      throw toSftpFolderFault(error)
     }
   })
 }
 
 /**
  * Measures the regular files below a folder. The path may be a symbolic link; links below it are not
- * followed. A missing folder is empty; a subfolder that cannot be listed is skipped. Throws like `checkSftp`,
+ * followed. A missing folder is empty; a subfolder that cannot be listed is skipped. Throws like `assertSftpFolder`,
  * and does not verify the host key either.
  */
-export async function measureSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<Usage> {
+export async function measureSftp(
+  settings: SftpSettings,
+  path: string,
+  signal: AbortSignal
+): Promise<StorageUsage> {
   return withSession(settings, signal, async sftp => {
     const read = (folder: string) => readFolder(sftp, folder, folder === path)
-    return { ...(await walkTree(path, read, folderConcurrency, signal)), freeBytes: null }
+    return { ...(await sumFolderTree(path, read, folderConcurrency, signal)), freeBytes: null }
   })
 }
 
@@ -49,11 +57,11 @@ async function readFolder(sftp: SFTPWrapper, folder: string, isTop: boolean): Pr
   const content = { usedBytes: 0n, files: 0, folders, skipped: 0 }
   let entries: FileEntryWithStats[]
   try {
-    entries = await toPromise<FileEntryWithStats[]>(done => sftp.readdir(folder, done))
+    entries = await promisifyCallback<FileEntryWithStats[]>(done => sftp.readdir(folder, done))
   } catch (error) {
     // A name that is not UTF-8 was decoded with replacements and is not found.
-    const isMissing = readSftpStatus(error) === STATUS_CODE.NO_SUCH_FILE && !folder.includes('\uFFFD')
-    if (isTop && !isMissing) throw toFolderFault(error)
+    const isMissing = sftpStatusOf(error) === STATUS_CODE.NO_SUCH_FILE && !folder.includes('\uFFFD')
+    if (isTop && !isMissing) throw toSftpFolderFault(error)
     return { ...content, skipped: isMissing ? 0 : 1 }
   }
   for (const { filename, attrs } of entries) {
@@ -75,7 +83,7 @@ async function readFolder(sftp: SFTPWrapper, folder: string, isTop: boolean): Pr
 type Callback<Value> = (error: Error | null | undefined, value: Value) => void
 
 /** Calls a function of the client that takes a callback. */
-export function toPromise<Value>(call: (done: Callback<Value>) => void): Promise<Value> {
+export function promisifyCallback<Value>(call: (done: Callback<Value>) => void): Promise<Value> {
   return new Promise((resolve, reject) => {
     call((error, value) => (error ? reject(error) : resolve(value)))
   })
@@ -90,7 +98,7 @@ async function withSession<Result>(
   const { client, failed } = createClient()
   const session = async () => use(await openSftpSession(client, settings))
   try {
-    throwIfAborted(signal)
+    throwIfStorageAborted(signal)
     return await unlessAborted(signal, Promise.race([session(), failed]))
   } finally {
     client.destroy()
@@ -109,7 +117,7 @@ function createClient() {
 }
 
 /** Opens a session that stays open until `close`. `failed` rejects when the connection ends. */
-export async function openSftp(settings: SftpSettings) {
+export async function openSftpConnection(settings: SftpSettings) {
   const { client, failed } = createClient()
   failed.catch(() => {})
   try {
@@ -123,7 +131,7 @@ export async function openSftp(settings: SftpSettings) {
 
 async function openSftpSession(client: ssh2.Client, settings: SftpSettings): Promise<SFTPWrapper> {
   const { host, port, username, password, privateKey, privateKeyPassPhrase } = settings
-  if (readKdfRounds(privateKey) > maxKdfRounds) throw new StorageFault('bad_key')
+  if (parseKdfRounds(privateKey) > maxKdfRounds) throw new StorageFault('bad_key')
   await new Promise<void>((resolve, reject) => {
     client.on('ready', resolve)
     // Some servers ask for the password only interactively.
@@ -146,7 +154,7 @@ async function openSftpSession(client: ssh2.Client, settings: SftpSettings): Pro
       reject(new StorageFault('bad_key'))
     }
   })
-  return toPromise<SFTPWrapper>(done => client.sftp(done)).catch(() => {
+  return promisifyCallback<SFTPWrapper>(done => client.sftp(done)).catch(() => {
     throw new StorageFault('unusable')
   })
 }
@@ -155,19 +163,19 @@ function toFault(error: Error): StorageFault {
   const level = 'level' in error ? error.level : ''
   if (level === 'client-authentication') return new StorageFault('denied')
   if (level === 'client-timeout') return new StorageFault('timed_out')
-  return new StorageFault(level === 'client-socket' ? 'unreachable' : 'unusable', codeOf(error))
+  return new StorageFault(level === 'client-socket' ? 'unreachable' : 'unusable', errorCodeOf(error))
 }
 
 /** Maps the SSH_FXP_STATUS of the location's folder (draft-ietf-secsh-filexfer-02, section 7). */
-export function toFolderFault(error: unknown): StorageFault {
+export function toSftpFolderFault(error: unknown): StorageFault {
   if (error instanceof StorageFault) return error
-  const status = readSftpStatus(error)
+  const status = sftpStatusOf(error)
   if (status === STATUS_CODE.NO_SUCH_FILE) return new StorageFault('no_folder')
   return new StorageFault(status === STATUS_CODE.PERMISSION_DENIED ? 'denied' : 'unusable')
 }
 
 /** The SSH_FXP_STATUS of an error. */
-export function readSftpStatus(error: unknown): unknown {
+export function sftpStatusOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
@@ -178,7 +186,7 @@ const armor = /-----BEGIN OPENSSH PRIVATE KEY-----([^-]*)-----END/
  * Reads the bcrypt rounds of an encrypted private key in OpenSSH's format (PROTOCOL.key of OpenSSH). Returns
  * 0 for other keys. 16 rounds take 0.2 seconds, in which the thread is blocked.
  */
-export function readKdfRounds(privateKey: string): number {
+export function parseKdfRounds(privateKey: string): number {
   const body = Buffer.from(armor.exec(privateKey)?.[1] ?? '', 'base64')
   if (!body.toString('latin1').startsWith(magic)) return 0
   const cipherEnd = findStringEnd(body, magic.length)

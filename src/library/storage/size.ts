@@ -39,6 +39,6 @@ export function usedPercent(used: bigint, available: bigint | null): number {
 }
 
 /** Whether nothing more fits. An unknown capacity, or one of 0, is never full. */
-export function isFull(used: bigint, available: bigint | null): boolean {
+export function isStorageFull(used: bigint, available: bigint | null): boolean {
   return available !== null && available > 0n && used >= available
 }

@@ -1,4 +1,4 @@
-import { throwIfAborted } from './fault.ts'
+import { throwIfStorageAborted } from './storage-fault.ts'
 
 interface TreeUsage {
   /** The sum of file sizes, not of allocated blocks. */
@@ -9,7 +9,7 @@ interface TreeUsage {
 }
 
 /** What a storage location contains. */
-export interface Usage extends TreeUsage {
+export interface StorageUsage extends TreeUsage {
   /** Free space of the volume for this user; null if unknown or not applicable. */
   readonly freeBytes: bigint | null
 }
@@ -22,7 +22,7 @@ export interface FolderContent<Folder> extends TreeUsage {
 const maxFolders = 10_000_000
 
 /** Sums up a tree of up to ten million folders. Rejects with the first error of `read`, or when aborted. */
-export async function walkTree<Folder>(
+export async function sumFolderTree<Folder>(
   top: Folder,
   read: (folder: Folder) => Promise<FolderContent<Folder>>,
   concurrency: number,
@@ -46,7 +46,7 @@ export async function walkTree<Folder>(
   }
 
   while (pending.length > 0 || running.size > 0) {
-    throwIfAborted(signal)
+    throwIfStorageAborted(signal)
     while (running.size < concurrency) {
       const next = pending.pop()
       if (next === undefined) break

@@ -3,7 +3,7 @@ import { findLibraryPath } from '../../stores/db/library/stored-names.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { openMediaStore, statWithin } from './media-store.ts'
 import type { UploadServices } from './services.ts'
-import { removeContent, type Upload } from './uploads.ts'
+import { removeUploadFile, type Upload } from './uploads.ts'
 
 /**
  * Ends an upload and removes its content. One that may be in the media storage already remains, for the sweep to
@@ -13,7 +13,7 @@ export async function removeUpload({ sql, config }: UploadServices, id: string):
   const [kept] = await sql`select from uploads where id = ${id} and state = 'storing'`
   if (kept) return
   await sql`delete from uploads where id = ${id}`
-  await removeContent(config, id)
+  await removeUploadFile(config, id)
 }
 
 /**
@@ -29,7 +29,7 @@ export async function abandonUpload(
     delete from uploads where id = ${id} and state <> 'done' and leased_until < now()
     returning state, station_id as "stationId", path, size_bytes as "sizeBytes"`
   if (!ended) return
-  await removeContent(config, id)
+  await removeUploadFile(config, id)
   if (ended.state !== 'storing') return
   try {
     const media = await openMediaStore(services, stationId)
@@ -65,7 +65,7 @@ async function releaseBytes(
 }
 
 /** Keeps the error of an upload, removes its content and no longer counts its size. */
-export async function refuseUpload(
+export async function storeUploadRefusal(
   services: UploadServices,
   { id, lease }: Upload,
   error: ApiError
@@ -82,5 +82,5 @@ export async function refuseUpload(
       where id = ${id}`
     if (before.state === 'storing') await releaseBytes(services, tx, before)
   })
-  await removeContent(config, id)
+  await removeUploadFile(config, id)
 }

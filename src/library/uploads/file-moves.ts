@@ -1,8 +1,8 @@
-import { ApiError, codeOf } from '../../platform/runtime/errors.ts'
+import { ApiError, errorCodeOf } from '../../platform/runtime/errors.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { StorageFault } from '../storage/fault.ts'
-import { storedPath } from '../storage/media-folder.ts'
-import { lockFiles, type MediaStore, openMediaStore } from './media-store.ts'
+import { toStoredPath } from '../storage/media-folder.ts'
+import { StorageFault } from '../storage/storage-fault.ts'
+import { lockFilePaths, type MediaStore, openMediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
 /** Longer than a request can move a file. */
@@ -20,9 +20,9 @@ export interface FileMove {
 
 /**
  * Records that a file is being moved or copied, after `check` ran while both paths are locked. Throws 409 if the song
- * or another file is being moved there. `endMove` ends it; if the process is killed, `repairMoves` does.
+ * or another file is being moved there. `endFileMove` ends it; if the process is killed, `repairFileMoves` does.
  */
-export async function beginMove(
+export async function beginFileMove(
   sql: Sql,
   { storageId }: Pick<MediaStore, 'storageId'>,
   { mediaId, stationId, from, to }: FileMove,
@@ -30,23 +30,23 @@ export async function beginMove(
 ): Promise<void> {
   await sql
     .begin(async tx => {
-      await lockFiles(tx, { storageId }, [from, to])
+      await lockFilePaths(tx, { storageId }, [from, to])
       await check(tx)
       await tx`
         insert into file_moves (media_id, station_id, storage_id, from_path, to_path)
         values (${mediaId}, ${stationId}, ${storageId}, ${from}, ${to})`
     })
     .catch((error: unknown) => {
-      if (codeOf(error) !== '23505') throw error
+      if (errorCodeOf(error) !== '23505') throw error
       throw new ApiError('conflict', 'Another request is moving this song, or a file to this path.')
     })
 }
 
 /**
  * Moves a file, and then its song with `moveRow`; moves the file back if that fails. `check` runs before, as in
- * `beginMove`, which also says what it throws.
+ * `beginFileMove`, which also says what it throws.
  */
-export async function moveFile<Result>(
+export async function moveFileAndRow<Result>(
   { sql, log }: UploadServices,
   { files, storageId }: MediaStore,
   move: FileMove,
@@ -54,7 +54,7 @@ export async function moveFile<Result>(
   moveRow: () => Promise<Result>
 ): Promise<Result> {
   const { mediaId, from, to } = move
-  await beginMove(sql, { storageId }, move, check)
+  await beginFileMove(sql, { storageId }, move, check)
   let isMoved = false
   let isCertain = true
   try {
@@ -73,12 +73,12 @@ export async function moveFile<Result>(
     else if (error instanceof StorageFault && error.reason === 'timed_out') isCertain = false
     throw error
   } finally {
-    if (isCertain) await endMove(sql, mediaId)
+    if (isCertain) await endFileMove(sql, mediaId)
   }
 }
 
-/** Ends what `beginMove` began. */
-export async function endMove(sql: Sql, mediaId: number): Promise<void> {
+/** Ends what `beginFileMove` began. */
+export async function endFileMove(sql: Sql, mediaId: number): Promise<void> {
   await sql`delete from file_moves where media_id = ${mediaId}`
 }
 
@@ -92,7 +92,7 @@ interface Interrupted extends FileMove {
  * Ends moves whose process was killed: moves a file back to where its song expects it. Returns the number of moves that
  * were ended. While a storage does not respond they are attempted again, a limited number of times.
  */
-export async function repairMoves(services: UploadServices, signal: AbortSignal): Promise<number> {
+export async function repairFileMoves(services: UploadServices, signal: AbortSignal): Promise<number> {
   const { sql, log } = services
   const moves = await sql<Interrupted[]>`
     update file_moves f set attempted_at = now(), attempts = f.attempts + 1 from media m
@@ -110,7 +110,7 @@ export async function repairMoves(services: UploadServices, signal: AbortSignal)
       log.warn({ err: error, media: move.mediaId }, 'interrupted move of a file not repaired')
       if (move.attempts < maxAttempts) continue
     }
-    await endMove(sql, move.mediaId)
+    await endFileMove(sql, move.mediaId)
     ended += 1
   }
   return ended
@@ -118,6 +118,6 @@ export async function repairMoves(services: UploadServices, signal: AbortSignal)
 
 async function repairMove(services: UploadServices, { stationId, from, to, path }: Interrupted) {
   const { files, folder } = await openMediaStore(services, stationId)
-  if (storedPath(path, folder) !== from) return
+  if (toStoredPath(path, folder) !== from) return
   if ((await files.stat(from)) === null && (await files.stat(to)) !== null) await files.move(to, from)
 }

@@ -2,37 +2,42 @@ import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { changeStation, type StationChange } from '../../engine/change-station.ts'
-import { markPlaylistParts, updateQueuedDurations } from '../../engine/queue/media.ts'
+import { markPartsShowingMedia, updateQueuedDurations } from '../../engine/queue/media-changes.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
-import { ApiError, codeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
+import { ApiError, errorCodeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
 import { type FairSemaphore, openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
-import { type Artwork, findMediaIds, insertArtwork, upsertMedia } from '../../stores/db/library/media-rows.ts'
-import { appendEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
-import { findLibraryPath, toStoredTarget } from '../../stores/db/library/stored-names.ts'
+import {
+  type Cover,
+  findMediaIdsByPaths,
+  storeCovers,
+  upsertMedia
+} from '../../stores/db/library/media-rows.ts'
+import { appendMissingEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
+import { findLibraryPath, findStoredTarget } from '../../stores/db/library/stored-names.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { AudioFile } from '../media/audio-file.ts'
-import { readInThread } from '../media/read-in-thread.ts'
+import { readAudioFileInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
-import { findFile, type StoredFile } from '../storage/file-store.ts'
-import { storedPath } from '../storage/media-folder.ts'
-import { refuseUpload } from './end-upload.ts'
+import { findStoredFile, type StoredFile } from '../storage/file-store.ts'
+import { toStoredPath } from '../storage/media-folder.ts'
+import { storeUploadRefusal } from './end-upload.ts'
 import {
-  isMoving,
-  lockFiles,
+  isFileMoving,
+  lockFilePaths,
   type MediaStore,
   openMediaStore,
-  quotaExceeded,
+  createQuotaError,
   statWithin,
-  toCallerError
+  toFileApiError
 } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 import {
-  contentPath,
-  receivedBytes,
-  removeContent,
-  throwFailure,
+  uploadFilePath,
+  readReceivedBytes,
+  removeUploadFile,
+  throwUploadFailure,
   type Upload,
-  uploadsFolder
+  ensureUploadsFolder
 } from './uploads.ts'
 
 /** Files that are stored at once. */
@@ -77,16 +82,16 @@ export async function finishUpload(
   { recordAudit }: FinishOptions = {}
 ): Promise<FinishedUpload> {
   if (upload.mediaId !== null && upload.state === 'done') return { mediaId: upload.mediaId, notice: '' }
-  throwFailure(upload)
+  throwUploadFailure(upload)
   const permit = await semaphoreOf(services.sql).acquire(String(upload.stationId), 0).permit
   if (typeof permit === 'string')
     throw new Overloaded(retryAfterSeconds, 'Too many files are being stored: try again later.')
   try {
     return await store(services, upload, recordAudit)
   } catch (error) {
-    const shown = toCallerError(error, 'path', 'file')
+    const shown = toFileApiError(error, 'path', 'file')
     if (shown instanceof ApiError && !(shown instanceof Overloaded))
-      await refuseUpload(services, upload, shown)
+      await storeUploadRefusal(services, upload, shown)
     throw shown
   } finally {
     permit.release()
@@ -106,7 +111,7 @@ async function store(
 ): Promise<FinishedUpload> {
   const { config, log } = services
   const { id } = upload
-  const content = await contentPath(config, id)
+  const content = await uploadFilePath(config, id)
   const { cover, coverNotice, ...song } = await readReceivedContent(services, upload, content)
   const media = await openMediaStore(services, upload.stationId)
   const path = upload.state === 'storing' ? upload.path : await reserve(services, upload, media)
@@ -114,12 +119,12 @@ async function store(
   try {
     const stored = await media.files.put(content, path, id)
     const mediaId = await commit(services, upload, { media, target: path, stored, song, cover, recordAudit })
-    await removeContent(config, id).catch((error: unknown) =>
+    await removeUploadFile(config, id).catch((error: unknown) =>
       log.warn({ err: error, upload: id }, 'content of an upload not removed')
     )
     return { mediaId, notice: coverNotice }
   } catch (error) {
-    const shown = toCallerError(error)
+    const shown = toFileApiError(error)
     const isFinal = shown instanceof ApiError && !(shown instanceof Overloaded)
     if (isFinal && !isReplaced)
       await media.files
@@ -135,14 +140,14 @@ async function readReceivedContent(
   content: string
 ): Promise<AudioFile> {
   try {
-    return await readInThread({
+    return await readAudioFileInThread({
       path: content,
-      realRoots: [await uploadsFolder(config)],
+      realRoots: [await ensureUploadsFolder(config)],
       name: basename(path)
     })
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error
-    if ((await receivedBytes(config, id)) === 0) return refuseFile('it is empty')
+    if ((await readReceivedBytes(config, id)) === 0) return refuseFile('it is empty')
     return refuseFile(error.message)
   }
 }
@@ -158,11 +163,11 @@ function refuseFile(reason: string): never {
  */
 async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<string> {
   const { id, lease, stationId, playlistIds } = upload
-  const sizeBytes = await receivedBytes(config, id)
+  const sizeBytes = await readReceivedBytes(config, id)
   const begin = (path: string) =>
     sql.begin(async tx => {
-      await lockFiles(tx, media, [path])
-      if (await isMoving(tx, media, path)) return false
+      await lockFilePaths(tx, media, [path])
+      if (await isFileMoving(tx, media, path)) return false
       const others = await tx`
         select from uploads where station_id = ${stationId} and state = 'storing' and id <> ${id}
           and name_key(path) = name_key(${path})`
@@ -181,15 +186,15 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
           measure_at = least(measure_at, now() + interval '1 minute')
         where id = ${media.locationId}
           and (storage_quota_bytes = 0 or used_bytes + ${sizeBytes - replacedBytes} <= storage_quota_bytes)`
-      if (fits.count === 0) throw quotaExceeded()
+      if (fits.count === 0) throw createQuotaError()
       return true
     })
   const endMs = performance.now() + samePathWaitMs
   for (;;) {
     const wanted = await chooseTarget(sql, upload, media)
-    const path = (await findFile(media.files, wanted))?.path ?? wanted
+    const path = (await findStoredFile(media.files, wanted))?.path ?? wanted
     const isReserved = await begin(path).catch((error: unknown) => {
-      if (codeOf(error) !== '23505') throw error
+      if (errorCodeOf(error) !== '23505') throw error
       return false
     })
     if (isReserved) return path
@@ -220,11 +225,11 @@ async function commit(
     const [held] = await tx`
       select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
     if (!held) throw new ApiError('not-found')
-    const { mediaId, isNew, hasJoined } = await writeSong(change, path, { song, stored, cover })
+    const { mediaId, isNew, hasJoined } = await writeSongContent(change, path, { song, stored, cover })
     const playlists = await tx<{ id: number }[]>`
       select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
         and source = 'songs' order by id`
-    for (const playlist of playlists) await appendEntries(tx, playlist.id, countOccurrences([mediaId]))
+    for (const playlist of playlists) await appendMissingEntries(tx, playlist.id, countOccurrences([mediaId]))
     await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
     const changes = { file: 'changed' } as const
     await recordAudit?.(tx, { record: 'StationFile', id: mediaId, name: upload.path, changes })
@@ -240,14 +245,14 @@ async function chooseTarget(
   { folder }: MediaStore
 ): Promise<string> {
   const known = await findLibraryPath(sql, stationId, path, folder)
-  return known === path ? toStoredTarget(sql, stationId, path) : (storedPath(known, folder) ?? path)
+  return known === path ? findStoredTarget(sql, stationId, path) : (toStoredPath(known, folder) ?? path)
 }
 
 /** What was read of a stored file. */
 export interface SongContent {
   readonly stored: StoredFile
   readonly song: Omit<AudioFile, 'cover' | 'coverNotice'>
-  readonly cover: Artwork | null
+  readonly cover: Cover | null
   /** The cover of a song whose file has none. */
   readonly otherCoverHash?: string | null
   /** Whether the tags replace what a person set; false by default. */
@@ -258,21 +263,21 @@ export interface SongContent {
  * Writes the song of a file, and what shows it; the caller refills the queue. What a person set is kept. Returns the id
  * of the media, and whether it is new and was added to playlists of its folder.
  */
-export async function writeSong(
+export async function writeSongContent(
   change: StationChange,
   path: string,
   { stored, song, cover, otherCoverHash = null, replacesCorrections = false }: SongContent
 ): Promise<{ readonly mediaId: number; readonly isNew: boolean; readonly hasJoined: boolean }> {
   const { tx, station } = change
-  const known = (await findMediaIds(tx, station.id, [path])).get(path)
-  if (cover) await insertArtwork(tx, [cover])
+  const known = (await findMediaIdsByPaths(tx, station.id, [path])).get(path)
+  if (cover) await storeCovers(tx, [cover])
   const row = { ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }
   const { joined } = await upsertMedia(tx, station.id, [row], { replacesCorrections })
-  const mediaId = (await findMediaIds(tx, station.id, [path])).get(path)
+  const mediaId = (await findMediaIdsByPaths(tx, station.id, [path])).get(path)
   if (mediaId === undefined) throw new Error('the media was not stored')
   if (known !== undefined) {
     await updateQueuedDurations(tx, station.id, mediaId)
-    await markPlaylistParts(change, mediaId)
+    await markPartsShowingMedia(change, mediaId)
   }
   return { mediaId, isNew: known === undefined, hasJoined: joined > 0 }
 }

@@ -2,15 +2,20 @@ import { mkdir, realpath, stat } from 'node:fs/promises'
 
 import { OutsideRootsError } from '../../platform/runtime/contained-files.ts'
 import { DeadlineExceeded, withDeadline } from '../../platform/runtime/deadline.ts'
-import { ApiError, codeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
-import { nameKey } from '../../platform/text/name-key.ts'
+import { ApiError, errorCodeOf, fieldError, Overloaded } from '../../platform/runtime/errors.ts'
+import { unicodeNameKey } from '../../platform/text/unicode-names.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { StorageFault } from '../storage/fault.ts'
-import { FileExistsError, type FileStore, findFile } from '../storage/file-store.ts'
+import { FileExistsError, type FileStore, findStoredFile } from '../storage/file-store.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
-import { defaultFolder, resolveMediaFolder } from '../storage/media-folder.ts'
-import { openStoredSecret, recordColumns, type StoredLocation, toLocation } from '../storage/record.ts'
+import {
+  unsealStoredSecret,
+  locationColumnsFragment,
+  type StoredLocation,
+  toStorageLocation
+} from '../storage/location-record.ts'
+import { defaultStationFolder, resolveAllowedMediaFolder } from '../storage/media-folder.ts'
 import { openRemoteFiles } from '../storage/remote-files.ts'
+import { StorageFault } from '../storage/storage-fault.ts'
 import type { UploadServices } from './services.ts'
 
 /** Where the media of a station are stored. */
@@ -51,7 +56,7 @@ async function openStore(
   const { locationId } = station
   const storageId = locationId ?? -stationId
   if (locationId === null) {
-    const folder = defaultFolder(stationId, config.DATA_DIR, content)
+    const folder = defaultStationFolder(stationId, config.DATA_DIR, content)
     await mkdir(folder, { recursive: true })
     const realFolder = await realpath(folder)
     return { files: openLocalFiles(realFolder), folder, realFolder, locationId, storageId }
@@ -68,12 +73,12 @@ export async function openStorageLocation(
   locationId: number
 ): Promise<Pick<MediaStore, 'files' | 'folder' | 'realFolder'>> {
   const [row] = await sql<StoredLocation[]>`
-    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+    select ${locationColumnsFragment(sql)} from storage_locations where id = ${locationId}`
   if (!row) throw new ApiError('not-found')
-  const location = toLocation(row, field => openStoredSecret(row, field, secrets))
+  const location = toStorageLocation(row, field => unsealStoredSecret(row, field, secrets))
   switch (location.adapter) {
     case 'local': {
-      const real = await resolveMediaFolder(location.path, config)
+      const real = await resolveAllowedMediaFolder(location.path, config)
       if (real === null) throw new StorageFault('denied')
       const isFolder = await stat(real).then(
         stats => stats.isDirectory(),
@@ -93,12 +98,12 @@ export async function openStorageLocation(
   }
 }
 
-/** Like `openMediaStore`, with errors of `toCallerError`. */
+/** Like `openMediaStore`, with errors of `toFileApiError`. */
 export async function openUsableMediaStore(services: Services, stationId: number): Promise<MediaStore> {
   try {
     return await openMediaStore(services, stationId)
   } catch (error) {
-    throw toCallerError(error)
+    throw toFileApiError(error)
   }
 }
 
@@ -109,7 +114,7 @@ const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
  * The error for the caller of a failed operation on files; other errors are returned as they are. It names the field of
  * the path, and for a full disk that of the content.
  */
-export function toCallerError(error: unknown, field = 'path', contentField = field): unknown {
+export function toFileApiError(error: unknown, field = 'path', contentField = field): unknown {
   if (error instanceof StorageFault)
     return new Overloaded(10, `The media storage cannot be used: ${error.message}`)
   if (error instanceof FileExistsError)
@@ -119,9 +124,9 @@ export function toCallerError(error: unknown, field = 'path', contentField = fie
     )
   if (error instanceof OutsideRootsError)
     return ApiError.ofFields([fieldError(field, 'invalid_format', 'leads out of the media folder.')])
-  if (codeOf(error) === 'ENAMETOOLONG')
+  if (errorCodeOf(error) === 'ENAMETOOLONG')
     return ApiError.ofFields([fieldError(field, 'invalid_format', 'is too long for the media storage.')])
-  return fullCodes.has(codeOf(error))
+  return fullCodes.has(errorCodeOf(error))
     ? ApiError.ofFields(
         [fieldError(contentField, 'storage_full', 'cannot be stored: the disk is full.')],
         'storage-full'
@@ -130,22 +135,27 @@ export function toCallerError(error: unknown, field = 'path', contentField = fie
 }
 
 /** The size of the file that another one replaces; 0 if there is none, or its path is not known. */
-export async function sizeOfReplaced({ files }: Pick<MediaStore, 'files'>, path: string): Promise<number> {
+export async function readReplacedFileSize(
+  { files }: Pick<MediaStore, 'files'>,
+  path: string
+): Promise<number> {
   if (path === '') return 0
   try {
-    return (await findFile(files, path))?.sizeBytes ?? 0
+    return (await findStoredFile(files, path))?.sizeBytes ?? 0
   } catch (error) {
-    throw toCallerError(error)
+    throw toFileApiError(error)
   }
 }
 
 /** Shorter than a transaction may be idle. */
 const statTimeoutMs = 5_000
 
-/** Like `sizeOfReplaced`, for an open transaction. */
+/** Like `readReplacedFileSize`, for an open transaction. */
 export async function statWithin(media: MediaStore, path: string): Promise<number> {
   try {
-    return await withDeadline(statTimeoutMs, 'reading the size of a file', () => sizeOfReplaced(media, path))
+    return await withDeadline(statTimeoutMs, 'reading the size of a file', () =>
+      readReplacedFileSize(media, path)
+    )
   } catch (error) {
     throw error instanceof DeadlineExceeded ? new StorageFault('timed_out') : error
   }
@@ -155,7 +165,7 @@ export async function statWithin(media: MediaStore, path: string): Promise<numbe
  * Throws 507 if a file of this size does not fit into the storage location of a station, in place of the one that it
  * replaces, and 404 if the station was deleted.
  */
-export async function assertFits(
+export async function assertUploadFits(
   services: Services,
   { stationId, path }: { readonly stationId: number; readonly path: string },
   sizeBytes: number,
@@ -170,11 +180,11 @@ export async function assertFits(
   const missingBytes = station.missingBytes ?? 0
   if (missingBytes <= 0) return
   const store = await openUsableMediaStore(services, stationId)
-  if (missingBytes > (await sizeOfReplaced(store, path))) throw quotaExceeded(field)
+  if (missingBytes > (await readReplacedFileSize(store, path))) throw createQuotaError(field)
 }
 
 /** The error of a file that the quota of a storage location does not allow. */
-export const quotaExceeded = (field = 'file') =>
+export const createQuotaError = (field = 'file') =>
   ApiError.ofFields(
     [fieldError(field, 'storage_full', 'does not fit: the quota of the storage location is reached.')],
     'storage-full'
@@ -184,18 +194,18 @@ export const quotaExceeded = (field = 'file') =>
  * Until the transaction ends, no other one locks these files of a media storage. Whoever is about to store, move or
  * remove a file locks it to check that nobody else is.
  */
-export async function lockFiles(
+export async function lockFilePaths(
   tx: Tx,
   { storageId }: Pick<MediaStore, 'storageId'>,
   paths: readonly string[]
 ) {
   // Files of one name in two forms have one lock, since a storage may have either.
-  for (const key of [...new Set(paths.map(nameKey))].toSorted())
+  for (const key of [...new Set(paths.map(unicodeNameKey))].toSorted())
     await tx`select pg_advisory_xact_lock(hashtextextended(${`file ${storageId} ${key}`}, 0))`
 }
 
 /** Whether a file is being moved away or to this path. The path must be locked. */
-export async function isMoving(
+export async function isFileMoving(
   tx: Tx,
   { storageId }: Pick<MediaStore, 'storageId'>,
   path: string

@@ -1,15 +1,15 @@
 import { basename, join } from 'node:path'
 
 import { changeStation } from '../../engine/change-station.ts'
-import { renameOpenPlay } from '../../engine/queue/media.ts'
+import { updateCurrentPlayTexts } from '../../engine/queue/media-changes.ts'
 import { refillQueue } from '../../engine/queue/queue.ts'
 import { ApiError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
 import type { AudioFile } from '../media/audio-file.ts'
-import { readInThread } from '../media/read-in-thread.ts'
+import { readAudioFileInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
-import { findFile } from '../storage/file-store.ts'
-import { writeSong } from './finish.ts'
+import { findStoredFile } from '../storage/file-store.ts'
+import { writeSongContent } from './finish.ts'
 import type { MediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
@@ -36,7 +36,7 @@ export async function reprocessSong(
   { stationId, media, song: { id, path }, file, replacesCorrections }: StoredSong,
   recordAudit: (tx: Tx) => Promise<void>
 ): Promise<string> {
-  const stored = await findFile(media.files, file)
+  const stored = await findStoredFile(media.files, file)
   if (stored === null) throw new ApiError('not-found', 'The file is not in the media storage.')
   const { cover, coverNotice, ...song } = await read(media, stored.path, stored.sizeBytes)
   await changeStation(services, stationId, async change => {
@@ -45,14 +45,14 @@ export async function reprocessSong(
       select artwork_hash as "coverHash" from media
       where id = ${id} and station_id = ${stationId} and path = ${path} for update`
     if (!found) throw new ApiError('not-found')
-    await writeSong(change, path, {
+    await writeSongContent(change, path, {
       stored: { sizeBytes: stored.sizeBytes, modifiedMs: stored.modifiedMs },
       song,
       cover,
       otherCoverHash: found.coverHash,
       replacesCorrections
     })
-    await renameOpenPlay(tx, stationId, id)
+    await updateCurrentPlayTexts(tx, stationId, id)
     await recordAudit(tx)
     await refillQueue(change)
   })
@@ -63,7 +63,7 @@ async function read({ files, realFolder }: MediaStore, file: string, size: numbe
   const name = basename(file)
   try {
     if (realFolder !== null)
-      return await readInThread({ path: join(realFolder, file), realRoots: [realFolder], name })
+      return await readAudioFileInThread({ path: join(realFolder, file), realRoots: [realFolder], name })
     // Its parsers take 15 MB, which a server should not need for itself.
     const { readAudioSource } = await import('../media/audio-file.ts')
     return await readAudioSource({ size, windowBytes, read: readPiece }, name)

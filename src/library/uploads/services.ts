@@ -1,4 +1,4 @@
-import type { PlayoutServices } from '../../engine/services.ts'
+import type { EngineServices } from '../../engine/services.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 
 /** The variables that uploads read. */
@@ -9,7 +9,7 @@ export interface UploadSettings {
 }
 
 /** What uploads work with. */
-export interface UploadServices extends PlayoutServices {
+export interface UploadServices extends EngineServices {
   readonly config: UploadSettings
   readonly secrets: Secrets
 }

@@ -4,13 +4,13 @@ import { extname, join } from 'node:path'
 import { changeStation } from '../../engine/change-station.ts'
 import { ApiError, fieldError } from '../../platform/runtime/errors.ts'
 import type { Tx } from '../../stores/db/sql.ts'
-import { readInThread } from '../media/read-in-thread.ts'
+import { readAudioFileInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
-import { defaultFolder } from '../storage/media-folder.ts'
+import { defaultStationFolder } from '../storage/media-folder.ts'
 import type { MediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
-import { uploadsFolder } from './uploads.ts'
+import { ensureUploadsFolder } from './uploads.ts'
 
 /*
  * Audio files of a station that are not songs of its library: the fallback track, which a playout loops while it has
@@ -27,18 +27,18 @@ export async function openStationFolder(
   { config }: Services,
   stationId: number
 ): Promise<Pick<MediaStore, 'files' | 'folder'>> {
-  const folder = defaultFolder(stationId, config.DATA_DIR, 'config')
+  const folder = defaultStationFolder(stationId, config.DATA_DIR, 'config')
   await mkdir(folder, { recursive: true })
   const real = await realpath(folder)
   return { files: openLocalFiles(real), folder: real }
 }
 
 /** The path of a file of the station for other programs; empty if `name` is. */
-export const stationFile = ({ config }: Services, stationId: number, name: string): string =>
-  name === '' ? '' : join(defaultFolder(stationId, config.DATA_DIR, 'config'), name)
+export const stationFilePath = ({ config }: Services, stationId: number, name: string): string =>
+  name === '' ? '' : join(defaultStationFolder(stationId, config.DATA_DIR, 'config'), name)
 
 /** One kind of audio file of a station. */
-export interface AudioSlot {
+export interface StationAudioSlot {
   /** The name of the file without its extension. */
   readonly baseName: string
   /** Stores the name of the file (empty: none) and returns the former one. Runs in the transaction. May throw. */
@@ -53,10 +53,10 @@ interface NewAudio {
 }
 
 /** Stores the file of a slot. Throws 400 unless it is an audio file. */
-export async function storeAudio(
+export async function storeStationAudio(
   services: UploadServices,
   stationId: number,
-  slot: AudioSlot,
+  slot: StationAudioSlot,
   { path, name }: NewAudio
 ): Promise<void> {
   const extension = extname(name).toLowerCase() || '.mp3'
@@ -65,7 +65,7 @@ export async function storeAudio(
       fieldError('file', 'invalid_format', `must have one of the extensions ${audioExtensions.join(', ')}.`)
     ])
   try {
-    await readInThread({ path, realRoots: [await uploadsFolder(services.config)], name })
+    await readAudioFileInThread({ path, realRoots: [await ensureUploadsFolder(services.config)], name })
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error
     throw ApiError.ofFields([fieldError('file', 'invalid_format', `cannot be used: ${error.message}.`)])
@@ -77,13 +77,16 @@ export async function storeAudio(
 }
 
 /** Removes the file of a slot; does nothing if it has none. */
-export const removeAudio = (services: UploadServices, stationId: number, slot: AudioSlot): Promise<void> =>
-  replaceName(services, stationId, slot, '')
+export const removeStationAudio = (
+  services: UploadServices,
+  stationId: number,
+  slot: StationAudioSlot
+): Promise<void> => replaceName(services, stationId, slot, '')
 
 async function replaceName(
   services: UploadServices,
   stationId: number,
-  slot: AudioSlot,
+  slot: StationAudioSlot,
   name: string
 ): Promise<void> {
   const former = await changeStation(services, stationId, ({ tx }) => slot.replaceName(tx, name))

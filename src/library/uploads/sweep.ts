@@ -2,11 +2,11 @@ import { opendir } from 'node:fs/promises'
 
 import { ApiError } from '../../platform/runtime/errors.ts'
 import { isStoreAway } from '../../platform/runtime/store-errors.ts'
-import { repairMoves } from './file-moves.ts'
+import { repairFileMoves } from './file-moves.ts'
 import { finishUpload } from './finish.ts'
 import type { UploadServices } from './services.ts'
-import { isAbandonedTransient } from './transient-content.ts'
-import { removeContent, uploadsFolder, uploadIdPattern, withUpload } from './uploads.ts'
+import { isAbandonedTransientFile } from './transient-content.ts'
+import { removeUploadFile, ensureUploadsFolder, uploadIdPattern, withUpload } from './uploads.ts'
 
 const batch = 100
 const maxFilesPerRun = 10_000
@@ -22,7 +22,7 @@ export async function sweepUploads(services: UploadServices, signal: AbortSignal
       select id from uploads where expires_at < now() and leased_until < now()
       order by expires_at limit ${batch} for update skip locked))`
   const removed = await removeOrphans(services, signal)
-  return finished + expired.count + removed + (await repairMoves(services, signal))
+  return finished + expired.count + removed + (await repairFileMoves(services, signal))
 }
 
 async function finishInterrupted(services: UploadServices, signal: AbortSignal): Promise<number> {
@@ -54,17 +54,17 @@ async function removeOrphans({ sql, config }: UploadServices, signal: AbortSigna
     const rows = await sql<{ id: string }[]>`select id from uploads where id = any(${names}::text[])`
     const known = new Set(rows.map(({ id }) => id))
     for (const name of names.filter(each => !known.has(each))) {
-      await removeContent(config, name)
+      await removeUploadFile(config, name)
       removed += 1
     }
     names = []
   }
-  for await (const { name } of await opendir(await uploadsFolder(config))) {
+  for await (const { name } of await opendir(await ensureUploadsFolder(config))) {
     seen += 1
     if (signal.aborted || seen > maxFilesPerRun) break
     if (uploadIdPattern.test(name)) names.push(name)
-    else if (await isAbandonedTransient(config, name)) {
-      await removeContent(config, name)
+    else if (await isAbandonedTransientFile(config, name)) {
+      await removeUploadFile(config, name)
       removed += 1
     }
     if (names.length >= batch) await removeUnknown()

@@ -3,16 +3,16 @@ import { mkdirSync, openSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import type { UploadSettings } from './services.ts'
-import { contentPath } from './uploads.ts'
+import { uploadFilePath } from './uploads.ts'
 
 /* Content that one request receives and uses, without an upload. It is in the folder of uploads. */
 
 type DataFolder = Pick<UploadSettings, 'DATA_DIR'>
 
 /** Generates the name of content. */
-export const generateTransientId = (): string => `${transientPrefix}${randomBytes(16).toString('hex')}`
+export const generateTransientUploadId = (): string => `${transientPrefix}${randomBytes(16).toString('hex')}`
 
 const transientPrefix = 'received-'
 const transientName = new RegExp(`^${transientPrefix}[0-9a-f]{32}$`)
@@ -22,29 +22,29 @@ const transientTtlMs = 3_600_000
 /**
  * Whether a file of the folder is content that a request has left behind, since nothing was written to it for an hour.
  */
-export async function isAbandonedTransient(config: DataFolder, name: string): Promise<boolean> {
+export async function isAbandonedTransientFile(config: DataFolder, name: string): Promise<boolean> {
   if (!transientName.test(name)) return false
   try {
-    return Date.now() - (await stat(await contentPath(config, name))).mtimeMs > transientTtlMs
+    return Date.now() - (await stat(await uploadFilePath(config, name))).mtimeMs > transientTtlMs
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
+    if (errorCodeOf(error) === 'ENOENT') return false
     throw error
   }
 }
 
 /** Opens a file without a name, which is gone when it is closed. */
-export async function openNameless(config: DataFolder): Promise<FileHandle> {
-  const path = await contentPath(config, randomBytes(16).toString('hex'))
+export async function openNamelessFile(config: DataFolder): Promise<FileHandle> {
+  const path = await uploadFilePath(config, randomBytes(16).toString('hex'))
   const file = await open(path, 'wx+', 0o600)
   await rm(path)
   return file
 }
 
-/** Like `openNameless`, at once. Returns the descriptor. */
-export function openNamelessNow({ DATA_DIR }: DataFolder): number {
+/** Like `openNamelessFile`, at once. Returns the descriptor. */
+export function openNamelessFileSync({ DATA_DIR }: DataFolder): number {
   const folder = resolve(DATA_DIR, 'uploads')
   mkdirSync(folder, { recursive: true })
-  const path = join(folder, generateTransientId())
+  const path = join(folder, generateTransientUploadId())
   const file = openSync(path, 'wx+', 0o600)
   rmSync(path)
   return file

@@ -7,19 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openCache } from '../../platform/runtime/cache.ts'
 import {
   ApiError,
-  codeOf,
-  type ErrorKind,
+  errorCodeOf,
+  type ApiErrorKind,
   fieldError,
   TooManyRequests
 } from '../../platform/runtime/errors.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { readFreeBytes } from '../storage/local.ts'
-import { openUsableMediaStore, quotaExceeded, sizeOfReplaced } from './media-store.ts'
+import { openUsableMediaStore, createQuotaError, readReplacedFileSize } from './media-store.ts'
 import type { UploadServices, UploadSettings } from './services.ts'
 
 /** Why a file was refused. */
 interface UploadFailure {
-  readonly kind: ErrorKind
+  readonly kind: ApiErrorKind
   readonly message: string
   readonly extraData: Record<string, unknown>
 }
@@ -89,9 +89,9 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   const { stationId, path, playlistIds, clientKey = null, isResumable = false, sizeField = 'file' } = given
   const maxBytes = maxUploadBytes(services)
   const sizeBytes = given.sizeBytes ?? 0
-  if (sizeBytes > maxBytes) throw tooLarge(services, sizeField)
+  if (sizeBytes > maxBytes) throw createTooLargeError(services, sizeField)
   const { files, locationId } = await openUsableMediaStore(services, stationId)
-  const folder = await uploadsFolder(config)
+  const folder = await ensureUploadsFolder(config)
   const freeBytes = await readFreeBytes(folder)
   if (freeBytes !== null && BigInt(sizeBytes) + reservedBytes > freeBytes)
     throw ApiError.ofFields(
@@ -109,9 +109,9 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   if (room && room.unfinished >= maxUnfinishedPerStation)
     throw new TooManyRequests(60, `The station has ${maxUnfinishedPerStation} unfinished uploads.`)
   const freeInQuota = room?.bytes ?? maxBytes
-  const replacedBytes = freeInQuota < maxBytes ? await sizeOfReplaced({ files }, path) : 0
+  const replacedBytes = freeInQuota < maxBytes ? await readReplacedFileSize({ files }, path) : 0
   const limitBytes = Math.max(0, Math.min(maxBytes, freeInQuota + replacedBytes))
-  if (sizeBytes > limitBytes || limitBytes === 0) throw quotaExceeded(sizeField)
+  if (sizeBytes > limitBytes || limitBytes === 0) throw createQuotaError(sizeField)
   const [upload] = await sql<Upload[]>`
     insert into uploads (id, station_id, path, size_bytes, playlist_ids, client_key, expires_at)
     select ${randomBytes(16).toString('hex')}, id, ${path}, ${sizeBytes}, ${[...playlistIds]}::bigint[], ${clientKey},
@@ -124,14 +124,14 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
 }
 
 /** The error of a file that is larger than any may be. */
-export const tooLarge = ({ config }: Pick<UploadServices, 'config'>, field = 'file') =>
+export const createTooLargeError = ({ config }: Pick<UploadServices, 'config'>, field = 'file') =>
   ApiError.ofFields(
     [fieldError(field, 'too_large', `is too large: a file may have ${config.UPLOAD_MAX_MB} MiB.`)],
     'too-large'
   )
 
 /** Finds an upload of a station. Throws 404. */
-export async function loadUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
+export async function getUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
   const [upload] = await sql<Upload[]>`
     select ${columns(sql)} from uploads where id = ${id} and station_id = ${stationId} and expires_at > now()`
   if (!upload) throw new ApiError('not-found')
@@ -165,7 +165,7 @@ export async function withUpload<Result>(
       returning ${columns(sql)}`
     upload = free
     if (upload !== undefined) break
-    await loadUpload(sql, stationId, id)
+    await getUpload(sql, stationId, id)
     if (performance.now() > endMs)
       throw new ApiError('locked', 'Another request is sending this upload: try again.')
     await sleep(pauseMs)
@@ -192,7 +192,7 @@ export async function withUpload<Result>(
 /** Whether nothing was received; false if that cannot be read. */
 async function isWithoutContent({ config, log }: UploadServices, id: string): Promise<boolean> {
   try {
-    return (await receivedBytes(config, id)) === 0
+    return (await readReceivedBytes(config, id)) === 0
   } catch (error) {
     log.warn({ err: error, upload: id }, 'content of an upload not read')
     return false
@@ -200,7 +200,7 @@ async function isWithoutContent({ config, log }: UploadServices, id: string): Pr
 }
 
 /** Throws the error with which the file was refused. */
-export function throwFailure({ failure }: Upload): void {
+export function throwUploadFailure({ failure }: Upload): void {
   if (failure) throw new ApiError(failure.kind, failure.message, failure.extraData)
 }
 
@@ -210,7 +210,7 @@ type DataFolder = Pick<UploadSettings, 'DATA_DIR'>
 const knownFolders = openCache<string, string>({ maxEntries: 10, ttlMs: 5_000 })
 
 /** The folder of unfinished uploads, which is created if necessary. */
-export async function uploadsFolder({ DATA_DIR }: DataFolder): Promise<string> {
+export async function ensureUploadsFolder({ DATA_DIR }: DataFolder): Promise<string> {
   const folder = resolve(DATA_DIR, 'uploads')
   return knownFolders.load(folder, async () => {
     await mkdir(folder, { recursive: true })
@@ -219,28 +219,28 @@ export async function uploadsFolder({ DATA_DIR }: DataFolder): Promise<string> {
 }
 
 /** The path of the content of an upload. */
-export async function contentPath(config: DataFolder, id: string): Promise<string> {
-  return join(await uploadsFolder(config), id)
+export async function uploadFilePath(config: DataFolder, id: string): Promise<string> {
+  return join(await ensureUploadsFolder(config), id)
 }
 
 /** The number of bytes that were received; 0 without any. */
-export async function receivedBytes(config: DataFolder, id: string): Promise<number> {
+export async function readReceivedBytes(config: DataFolder, id: string): Promise<number> {
   try {
-    return (await stat(await contentPath(config, id))).size
+    return (await stat(await uploadFilePath(config, id))).size
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return 0
+    if (errorCodeOf(error) === 'ENOENT') return 0
     throw error
   }
 }
 
-export async function removeContent(config: DataFolder, id: string): Promise<void> {
-  await rm(await contentPath(config, id), { force: true })
+export async function removeUploadFile(config: DataFolder, id: string): Promise<void> {
+  await rm(await uploadFilePath(config, id), { force: true })
 }
 
 /** Opens the content of an upload for writing. */
-export async function openContent(config: DataFolder, id: string): Promise<FileHandle> {
+export async function openUploadForWriting(config: DataFolder, id: string): Promise<FileHandle> {
   const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
-  return open(await contentPath(config, id), O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644)
+  return open(await uploadFilePath(config, id), O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644)
 }
 
 interface WriteOptions {
@@ -264,7 +264,7 @@ const syncedBytes = 32 * 1024 * 1024
  * Writes pieces as they come to a file, as fast as the disk takes them. Returns the offset behind them. What was
  * written remains if a piece cannot be read or written.
  */
-export async function writePieces(
+export async function writeFilePieces(
   file: FileHandle,
   pieces: AsyncIterable<Uint8Array>,
   { offset, maxBytes, tooLong, check }: WriteOptions

@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib'
 
-import type { Play, Song, StationState } from '../../model/station/state.ts'
+import type { ShownPlay, ShownSong, StationState } from '../../model/station/state.ts'
 
-const song: Song = {
+const song: ShownSong = {
   id: '0123456789abcdef0123456789abcdef',
   artist: 'The ',
   title: ' of the ',
@@ -14,7 +14,7 @@ const song: Song = {
   customFields: {}
 }
 
-const play: Play = {
+const play: ShownPlay = {
   shId: 100_000,
   startedAtMs: 1_780_000_000_000,
   durationMs: 215_000,

@@ -1,24 +1,24 @@
 import type { ShownPosition } from '../../model/station/live-view.ts'
-import type { Renderer } from '../../model/station/renderer.ts'
+import type { StationRenderer } from '../../model/station/renderer.ts'
 import type { Trigger } from '../../model/station/triggers.ts'
 import { openStationFaults, type StationFaults } from '../../platform/isolation/station-faults.ts'
-import { feedLag } from '../../platform/metrics/push.ts'
+import { feedLagMetric } from '../../platform/metrics/push.ts'
 import { forEachConcurrently } from '../../platform/runtime/concurrency.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
-import { shardOf, shards } from '../../stores/redis/keys.ts'
+import { shardOf, allShards } from '../../stores/redis/keys.ts'
 import {
   openSequenceReader,
   probeSubscriptions,
   subscribeToShards
 } from '../../stores/redis/shard-commands.ts'
-import { parseMessage } from '../../stores/redis/state-schema.ts'
+import { parseStationMessage } from '../../stores/redis/state-schema.ts'
 import type { WriteHealth } from '../../stores/redis/write-health.ts'
-import { openCatalogue } from './catalogue.ts'
-import { startCompression } from './compression.ts'
 import type { LiveStation } from './live-station.ts'
-import { followShard, type ReadIdentities } from './shard-follower.ts'
+import { followShard, type ReadStationIdentities } from './shard-follower.ts'
+import { startStateCompression } from './state-compression.ts'
+import { openStationCatalogue } from './station-catalogue.ts'
 
 type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 /** Receives an id or short name that no longer names the station it named. */
@@ -34,14 +34,14 @@ export interface FeedOptions {
   /** Whether `redis` takes writes. It goes on when the feed closes, as the connections do. */
   readonly writes: Pick<WriteHealth, 'check' | 'isRefusing' | 'isNodeRefusing' | 'writableAtMs'>
   /** The first is the default one. Its documents are rendered once per state, those of others on request. */
-  readonly renderers: readonly [Renderer, ...Renderer[]]
+  readonly renderers: readonly [StationRenderer, ...StationRenderer[]]
   readonly log: Logger
   /**
    * Stores a station's live state again under a higher offset: Redis lost changes that were shown, because a
    * replica that was behind was promoted or a dump was restored. Offsets of an epoch must not decrease.
    */
   readonly renew: (shown: ShownPosition) => Promise<void>
-  readonly readIdentities: ReadIdentities
+  readonly readIdentities: ReadStationIdentities
   /** Default: a record of its own. */
   readonly stationFaults?: StationFaults
   /** Interval after which the next quarter of the shards is compared. */
@@ -72,7 +72,7 @@ export async function openFeed(options: FeedOptions) {
   const { stationFaults = openStationFaults(log) } = options
   const listeners = new Set<ChangeListener>()
   const removalListeners = new Set<RemovalListener>()
-  const catalogue = openCatalogue(renderers[0], { onRemoved: notifyRemoval, onUnrendered })
+  const catalogue = openStationCatalogue(renderers[0], { onRemoved: notifyRemoval, onUnrendered })
   const renewing = new Set<number>()
   const readSequence = openSequenceReader(redis)
   const shared = {
@@ -86,7 +86,7 @@ export async function openFeed(options: FeedOptions) {
     onStation,
     onUnknownIdentities
   }
-  const followers = shards.map(shard => followShard({ shard, ...shared }))
+  const followers = allShards.map(shard => followShard({ shard, ...shared }))
   let isOpen = false
   let isAway = false
   let isOutdated = false
@@ -157,18 +157,18 @@ export async function openFeed(options: FeedOptions) {
   const followerOf = (stationId: number) => followers[shardOf(stationId)]
 
   const onMessage = (_channel: string, message: string) => {
-    const parsed = parseMessage(message)
+    const parsed = parseStationMessage(message)
     if (parsed === null) return
     if (parsed.type !== 'removal')
-      feedLag.observe(Math.max(0, engineTimeMs() - parsed.position.offset) / 1_000)
+      feedLagMetric.observe(Math.max(0, engineTimeMs() - parsed.position.offset) / 1_000)
     followerOf(parsed.stationId)?.receive(parsed)
   }
 
   function checkNext(): void {
-    const count = shards.length / 4
+    const count = allShards.length / 4
     noteOutdated()
     for (const follower of followers.slice(nextShard, nextShard + count)) void follower.check()
-    nextShard = (nextShard + count) % shards.length
+    nextShard = (nextShard + count) % allShards.length
   }
 
   /** After a reconnect, messages may have been missed, also by a check in flight. */
@@ -200,7 +200,7 @@ export async function openFeed(options: FeedOptions) {
   // A connection that does not answer is replaced.
   const probeSubscriber = () => void probeSubscriptions(subscriber).catch(noOp)
   isOpen = true
-  const stopCompression = startCompression(catalogue.all)
+  const stopCompression = startStateCompression(catalogue.all)
   const timers = [setInterval(checkNext, checkIntervalMs), setInterval(probeSubscriber, probeMs)]
 
   return {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 
-import type { CachedResponse } from '../../model/station/document.ts'
+import type { CachedResponse } from '../../model/station/cached-response.ts'
 import type { StationListing } from '../../model/station/live-view.ts'
 import {
-  elapsedAt,
+  elapsedSecondsAt,
   type NowPlayingDocument,
   renderElapsed,
-  renderLine
+  renderSongLine
 } from '../../model/station/now-playing.ts'
-import type { Renderer } from '../../model/station/renderer.ts'
+import type { StationRenderer } from '../../model/station/renderer.ts'
 import {
-  isOnline,
+  isStationOnline,
   type ListenerCounts,
-  newestRevision,
+  stationRevisionOf,
   type StationState
 } from '../../model/station/state.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
@@ -29,7 +29,7 @@ type UncompressedFields = Pick<
   | 'epoch'
   | 'revision'
   | 'dueAtMs'
-> & { readonly renderer: Renderer }
+> & { readonly renderer: StationRenderer }
 
 /** Counts, and the offset with which they were published. */
 type NewCounts = Pick<StationState, 'offset' | 'listeners'>
@@ -53,7 +53,7 @@ export class LiveStation implements StationListing {
   /** When the workers end the current play; null: they do not. */
   readonly dueAtMs: number | null
   /** The default one. */
-  readonly #renderer: Renderer
+  readonly #renderer: StationRenderer
   /** The state, or its compressed form. Its offset and counts may be older ones. */
   #stored: StationState | string
   /** Counts that are newer than those of `#stored`; as JSON text if that is compressed. */
@@ -61,7 +61,7 @@ export class LiveStation implements StationListing {
   #rest: Rendering | null = null
   #event: Rendering | null = null
   /** The documents of other renderers; null before one was requested. */
-  #others: Map<Renderer, { rest: Rendering | null; event: Rendering | null }> | null = null
+  #others: Map<StationRenderer, { rest: Rendering | null; event: Rendering | null }> | null = null
   #line: CachedResponse | null = null
   #isUsed = false
 
@@ -88,16 +88,16 @@ export class LiveStation implements StationListing {
   }
 
   /** `renderer`: the default one. */
-  static of(state: StationState, renderer: Renderer): LiveStation {
+  static of(state: StationState, renderer: StationRenderer): LiveStation {
     const { stationId, profile, epoch, current } = state
     const fields = {
       stationId,
       shortName: profile.shortName,
       isPublic: profile.isPublic,
       listenTokenGeneration: profile.listenTokenGeneration ?? 0,
-      isOnline: isOnline(state),
+      isOnline: isStationOnline(state),
       epoch,
-      revision: newestRevision(state),
+      revision: stationRevisionOf(state),
       dueAtMs: current?.dueAtMs ?? null,
       renderer
     }
@@ -144,7 +144,7 @@ export class LiveStation implements StationListing {
   }
 
   /** The document of a renderer, for `GET /api/nowplaying/{id}` or `nowplaying_static/{id}.json`. */
-  document(kind: 'rest' | 'event', nowSeconds: number, renderer: Renderer): CachedResponse {
+  document(kind: 'rest' | 'event', nowSeconds: number, renderer: StationRenderer): CachedResponse {
     if (renderer === this.#renderer) return this.#renderingOf(kind).response(nowSeconds)
     this.#isUsed = true
     this.#others ??= new Map()
@@ -171,7 +171,7 @@ export class LiveStation implements StationListing {
    */
   restElement(
     nowSeconds: number,
-    { isKept, renderer }: { isKept: boolean; renderer: Renderer }
+    { isKept, renderer }: { isKept: boolean; renderer: StationRenderer }
   ): { text: string; etag: string } {
     const isOwn = renderer === this.#renderer
     const known = !isOwn ? this.#others?.get(renderer)?.rest : isKept ? this.#renderingOf('rest') : this.#rest
@@ -205,7 +205,7 @@ export class LiveStation implements StationListing {
 }
 
 function cacheLine(state: StationState): CachedResponse {
-  const text = renderLine(state)
+  const text = renderSongLine(state)
   return { body: Buffer.from(text), etag: createEtag(text), position: positionOf(state) }
 }
 
@@ -220,7 +220,7 @@ class Rendering {
   #text: string | null = null
   #response: CachedResponse | null = null
 
-  constructor(state: StationState, render: Renderer['rest']) {
+  constructor(state: StationState, render: StationRenderer['rest']) {
     this.#document = render(state)
     this.#position = positionOf(state)
   }
@@ -243,7 +243,7 @@ class Rendering {
   }
 
   #moveTo(nowSeconds: number): void {
-    const elapsed = elapsedAt(this.#document, nowSeconds)
+    const elapsed = elapsedSecondsAt(this.#document, nowSeconds)
     if (elapsed === this.#elapsed) return
     this.#elapsed = elapsed
     this.#text = null
@@ -262,20 +262,20 @@ class Rendering {
 }
 
 /** The engine's time in whole Unix seconds. */
-export const engineSeconds = () => Math.floor(engineTimeMs() / 1000)
+export const engineTimeSeconds = () => Math.floor(engineTimeMs() / 1000)
 
 /** The weak entity tag of these texts together. */
 export const createEtag = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
 
 /** A hash of 16 characters of these texts and their boundaries. */
 function hashOf(...texts: readonly string[]): string {
-  const hash = openHash()
+  const hash = openTextHash()
   for (const text of texts) hash.add(text)
   return hash.digest()
 }
 
 /** Computes `hashOf` text by text. */
-export function openHash() {
+export function openTextHash() {
   const hash = createHash('sha1')
   return {
     add: (text: string) => void hash.update(`${Buffer.byteLength(text)}:`).update(text),

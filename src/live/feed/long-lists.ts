@@ -2,10 +2,10 @@ import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
 import type { LongList } from '../../model/station/live-view.ts'
-import type { Renderer } from '../../model/station/renderer.ts'
+import type { StationRenderer } from '../../model/station/renderer.ts'
 import { Overloaded } from '../../platform/runtime/errors.ts'
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
-import { engineSeconds, type LiveStation, openHash } from './live-station.ts'
+import { engineTimeSeconds, type LiveStation, openTextHash } from './live-station.ts'
 
 /** Length of a time slice in which documents are rendered. */
 const sliceMs = 2
@@ -43,7 +43,7 @@ interface LongListOptions {
  */
 export function openLongLists(
   all: () => readonly LiveStation[],
-  own: Renderer,
+  own: StationRenderer,
   { onUnrendered = () => {}, maxBytes = 96 * 1_048_576, evictableAfterMs = 60_000 }: LongListOptions = {}
 ) {
   /** Oldest first. */
@@ -69,7 +69,7 @@ export function openLongLists(
   async function buildOrReuse(
     key: string,
     privateIds: ReadonlySet<number>,
-    renderer: Renderer
+    renderer: StationRenderer
   ): Promise<KeptList> {
     evictOld()
     if (hasRoom()) {
@@ -83,7 +83,11 @@ export function openLongLists(
   }
 
   /** Waits for its turn. */
-  function provide(key: string, privateIds: ReadonlySet<number>, renderer: Renderer): Promise<KeptList> {
+  function provide(
+    key: string,
+    privateIds: ReadonlySet<number>,
+    renderer: StationRenderer
+  ): Promise<KeptList> {
     const provided = building.then(async () => {
       if (key === publicKey) nextPublic = null
       const list = await buildOrReuse(key, privateIds, renderer)
@@ -99,7 +103,7 @@ export function openLongLists(
     take: async (
       privateIds: ReadonlySet<number>,
       onEvicted: () => void,
-      renderer: Renderer = own
+      renderer: StationRenderer = own
     ): Promise<LongList> => {
       const key = keyOf(privateIds, renderer)
       const provided = () => provide(key, privateIds, renderer)
@@ -117,7 +121,8 @@ export function openLongLists(
   }
 }
 
-const keyOf = (privateIds: ReadonlySet<number>, { name }: Renderer) => `${name} ${[...privateIds].join()}`
+const keyOf = (privateIds: ReadonlySet<number>, { name }: StationRenderer) =>
+  `${name} ${[...privateIds].join()}`
 
 /**
  * Renders the public stations and those among `privateIds` as one array, for the second at which it begins.
@@ -125,15 +130,15 @@ const keyOf = (privateIds: ReadonlySet<number>, { name }: Renderer) => `${name} 
 async function buildList(
   all: readonly LiveStation[],
   privateIds: ReadonlySet<number>,
-  renderer: Renderer,
+  renderer: StationRenderer,
   onUnrendered: (station: LiveStation, error: unknown) => void
 ): Promise<BuiltList> {
-  const nowSeconds = engineSeconds()
+  const nowSeconds = engineTimeSeconds()
   const isKept = all.length <= maxKeptDocuments
   // Stations that change meanwhile are new objects, which only the next list contains.
   const stations = all.filter(({ isPublic, stationId }) => isPublic || privateIds.has(stationId))
   const rest = stations.values()
-  const hash = openHash()
+  const hash = openTextHash()
   const pieces = openPieces()
   let separator = '['
 

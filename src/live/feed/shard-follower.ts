@@ -3,23 +3,29 @@ import type { Trigger } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient } from '../../stores/redis/connection.ts'
 import {
-  isOfNewerRelease,
+  isPositionOfNewerRelease,
   parsePosition,
   type StationMessage,
   type StoredPosition
 } from '../../stores/redis/state-schema.ts'
-import { readChangedSince, readPositions, readStates } from '../../stores/redis/station-store.ts'
-import type { Catalogue } from './catalogue.ts'
+import {
+  readPositionsChangedSince,
+  readShardPositions,
+  readStationStates
+} from '../../stores/redis/station-store.ts'
 import type { LiveStation } from './live-station.ts'
+import type { StationCatalogue } from './station-catalogue.ts'
 
 /** Reads the identities of stations from Postgres; those that it does not know are left out. */
-export type ReadIdentities = (stationIds: readonly number[]) => Promise<ReadonlyMap<number, StationIdentity>>
+export type ReadStationIdentities = (
+  stationIds: readonly number[]
+) => Promise<ReadonlyMap<number, StationIdentity>>
 
 interface ShardFollowerOptions {
   readonly shard: number
   readonly redis: RedisClient
-  readonly catalogue: Catalogue
-  readonly readIdentities: ReadIdentities
+  readonly catalogue: StationCatalogue
+  readonly readIdentities: ReadStationIdentities
   /** Reads the number of the newest change of a shard. */
   readonly readSequence: (shard: number) => Promise<number>
   /** Called for every change that was applied. */
@@ -108,7 +114,7 @@ export function followShard(options: ShardFollowerOptions) {
       const shown = batch.map(([stationId]) => catalogue.get(stationId))
       try {
         const ids = batch.map(([stationId]) => stationId)
-        const states = await readStates(redis, ids)
+        const states = await readStationStates(redis, ids)
         reportOutcome(null)
         const identities = await readUnknownIdentities(states)
         for (const [index, [stationId, triggers]] of batch.entries()) {
@@ -166,7 +172,9 @@ export function followShard(options: ShardFollowerOptions) {
     // A lower number means that Redis was restored from a dump.
     const isContinued = since > 0 && sequence >= since
     if (!isContinued || sequence > since) {
-      const read = isContinued ? readChangedSince(redis, shard, since) : readPositions(redis, shard)
+      const read = isContinued
+        ? readPositionsChangedSince(redis, shard, since)
+        : readShardPositions(redis, shard)
       const positions = await read
       for (const [stationId, text] of positions) compareOne(stationId, text)
     }
@@ -180,7 +188,7 @@ export function followShard(options: ShardFollowerOptions) {
 
   /** Notes whether this release can read the state at a position, and returns it. */
   function noteReadable(stationId: number, position: StoredPosition): boolean {
-    if (isOfNewerRelease(position)) unreadable.add(stationId)
+    if (isPositionOfNewerRelease(position)) unreadable.add(stationId)
     else unreadable.delete(stationId)
     return !unreadable.has(stationId)
   }

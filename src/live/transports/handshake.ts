@@ -1,29 +1,29 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { isForwarded, readAddress, type ResolveAddress } from '../../http/client-address.ts'
+import { isForwardedRequest, readAddress, type ResolveAddress } from '../../http/client-address.ts'
 import { readCredential, readQueryKey } from '../../http/credentials.ts'
 import { renderApiError } from '../../http/error-body.ts'
 import {
   chooseRequestId,
-  commonLines,
-  type Cors,
+  commonHeaderLines,
+  type CorsPolicy,
   type HeaderList,
   jsonContentType,
-  renderLines,
+  renderHeaderLines,
   statusLine
 } from '../../http/headers.ts'
 import { ApiError, pickRetrySeconds, TooManyRequests } from '../../platform/runtime/errors.ts'
-import { malformed } from '../../platform/text/json-body.ts'
-import type { Admission, ConnectionRefusal } from '../admission.ts'
-import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
+import { createMalformedError } from '../../platform/text/json-body.ts'
+import type { ConnectionAdmission, ConnectionRefusal } from '../connection-admission.ts'
+import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribeMessage } from '../protocol.ts'
 import type { NewClient } from '../session.ts'
 
 /** What every transport needs to accept clients. */
 export interface HandshakeOptions {
-  readonly admission: Admission
+  readonly admission: ConnectionAdmission
   readonly addressOf: ResolveAddress
   /** Which origins may connect; requests without an origin always may. */
-  readonly cors: Cors
+  readonly cors: CorsPolicy
   /** The name of the cookie with a session; without it there are no sessions. */
   readonly sessionCookie?: string
 }
@@ -42,9 +42,9 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
     throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
   const query = new URLSearchParams(req.getQuery() ?? '')
   const message = query.get('cf_connect')
-  if (message !== null) assertParsable(message, 'cf_connect')
+  if (message !== null) assertSubscribeMessage(message, 'cf_connect')
   const delayMs = parseDelay(query.get('delay'))
-  if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
+  if (delayMs === null) throw createMalformedError('delay must be a number of seconds from 0 to 60.', 'delay')
   return {
     key: readCredential(req, {
       keyInQuery: readQueryKey(query),
@@ -53,30 +53,34 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
       isKeyed: false
     }),
     address: readAddress(res, req, addressOf),
-    isForwarded: isForwarded(req),
+    isForwarded: isForwardedRequest(req),
     message,
     delayMs
   }
 }
 
 /** Throws 400 or 413 for a subscribe message that cannot be parsed; `field` is empty for a body. */
-export function assertParsable(message: string, field: string): void {
-  const parsed = parseSubscribe(message)
+export function assertSubscribeMessage(message: string, field: string): void {
+  const parsed = parseSubscribeMessage(message)
   const what = field === '' ? 'The body' : field
   if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
-  if (parsed === 'badHeartbeat') throw malformed(`${disconnectReasons.badHeartbeat.reason}.`, 'heartbeat')
+  if (parsed === 'badHeartbeat')
+    throw createMalformedError(`${disconnectReasons.badHeartbeat.reason}.`, 'heartbeat')
   if (parsed === 'badRequest')
-    throw malformed(`${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`, field)
+    throw createMalformedError(
+      `${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`,
+      field
+    )
 }
 
 /** Admits a client, or returns which limit is reached. */
-export function acceptConnection({ key, address, delayMs }: ConnectRequest, admission: Admission) {
+export function admitConnection({ key, address, delayMs }: ConnectRequest, admission: ConnectionAdmission) {
   const owner = admission.enter(address)
   return typeof owner === 'string' ? owner : ({ key, delayMs, owner } satisfies NewClient)
 }
 
 /** The error if a limit is reached. */
-export function refusalError(refusal: ConnectionRefusal): ApiError {
+export function createRefusalError(refusal: ConnectionRefusal): ApiError {
   const seconds = pickRetrySeconds()
   return refusal === 'total'
     ? new ApiError('unavailable', undefined, {}, seconds)
@@ -113,6 +117,6 @@ export function refuseConnection(res: HttpResponse, cause: unknown, common: Head
     ...(seconds === null ? [] : [['Retry-After', String(seconds)] as const]),
     ...common
   ]
-  res.writeHeader('Content-Type', jsonContentType + commonLines + renderLines(headers))
+  res.writeHeader('Content-Type', jsonContentType + commonHeaderLines + renderHeaderLines(headers))
   res.end(renderApiError(error), close)
 }

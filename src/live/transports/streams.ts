@@ -2,23 +2,23 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { closeAmbiguous, isChunked } from '../../http/body.ts'
-import { commonLines, type HeaderList, renderLines } from '../../http/headers.ts'
+import { closeIfAmbiguous, hasChunkedBody } from '../../http/body.ts'
+import { commonHeaderLines, type HeaderList, renderHeaderLines } from '../../http/headers.ts'
 import { collectBody } from '../../http/read-body.ts'
 import type { RequestHandler } from '../../http/serve.ts'
-import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
+import { bytesSentMetric, framesSentMetric } from '../../platform/metrics/push.ts'
 import { pickRetrySeconds } from '../../platform/runtime/errors.ts'
-import { decodeText } from '../../platform/text/json-body.ts'
-import type { Frame } from '../frames.ts'
+import { decodeUtf8Body } from '../../platform/text/json-body.ts'
+import type { EncodedFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { disconnectReasons, maxMessageBytes } from '../protocol.ts'
-import type { LiveSession, Transport, NewClient } from '../session.ts'
+import type { LiveSession, LiveTransport, NewClient } from '../session.ts'
 import {
-  assertParsable,
+  assertSubscribeMessage,
   createCommonHeaders,
   type HandshakeOptions,
-  acceptConnection,
-  refusalError,
+  admitConnection,
+  createRefusalError,
   type ConnectRequest,
   readConnectRequest,
   refuseConnection
@@ -44,7 +44,7 @@ const comfortableBytes = 64 * 1024
  * Serves the live protocol as SSE and as lines. Must be called before the other HTTP routes. Returns the handlers by
  * method and path.
  */
-export function serveStreams(
+export function serveEventStreams(
   app: TemplatedApp,
   hub: Hub,
   handshake: HandshakeOptions
@@ -66,19 +66,19 @@ export function serveStreams(
 
   /** An exception in a handler would end the process. */
   function respond(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
-    if (closeAmbiguous(res, req)) return
+    if (closeIfAmbiguous(res, req)) return
     const common = createCommonHeaders(req, handshake)
     try {
       next(res, req, kind, { ...readConnectRequest(res, req, handshake), common })
     } catch (error) {
-      if (isChunked(req)) refuseChunked(res, error, common)
+      if (hasChunkedBody(req)) refuseChunked(res, error, common)
       else refuseConnection(res, error, common)
     }
   }
 
   function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, request: StreamRequest): void {
     const declaredBytes = Number(req.getHeader('content-length')) || 0
-    const mustClose = isChunked(req)
+    const mustClose = hasChunkedBody(req)
     const body = collectBody(res, declaredBytes, { maxBytes: maxMessageBytes, timeoutMs: bodyTimeoutMs })
     let isOpen = true
     res.onAborted(() => {
@@ -87,8 +87,8 @@ export function serveStreams(
     })
     body.bytes
       .then(async bytes => {
-        const message = decodeText(bytes)
-        if (message !== '') assertParsable(message, '')
+        const message = decodeUtf8Body(bytes)
+        if (message !== '') assertSubscribeMessage(message, '')
         await nextImmediate()
         if (isOpen) res.cork(() => open(res, kind, request, message, mustClose))
       })
@@ -109,10 +109,10 @@ export function serveStreams(
     mustClose = false
   ): void {
     const { common, message } = request
-    const client = acceptConnection(request, handshake.admission)
+    const client = admitConnection(request, handshake.admission)
     if (typeof client !== 'string') return start(res, kind, request, client, body || message || '{}')
     if (kind === 'sse') refuseWithRetry(res, common, mustClose)
-    else refuseConnection(res, refusalError(client), common, mustClose)
+    else refuseConnection(res, createRefusalError(client), common, mustClose)
   }
 
   function start(
@@ -159,8 +159,8 @@ function writeHead(res: HttpResponse, kind: Kind, common: HeaderList, isForwarde
   res.writeHeader(
     'Content-Type',
     headers[kind] +
-      commonLines +
-      renderLines([
+      commonHeaderLines +
+      renderHeaderLines([
         ['Cache-Control', 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0'],
         ['Pragma', 'no-cache'],
         ['X-Accel-Buffering', 'no'],
@@ -171,7 +171,7 @@ function writeHead(res: HttpResponse, kind: Kind, common: HeaderList, isForwarde
   )
 }
 
-/** Refuses a request with a chunked body; see `isChunked`. */
+/** Refuses a request with a chunked body; see `hasChunkedBody`. */
 function refuseChunked(res: HttpResponse, error: unknown, common: HeaderList): void {
   let isOpen = true
   res.onAborted(() => (isOpen = false))
@@ -188,7 +188,7 @@ function refuseWithRetry(res: HttpResponse, common: HeaderList, close: boolean):
  * A streamed response. uWebSockets.js reports only whether unsent bytes exist, so they are counted from the
  * first write that was not sent at once.
  */
-class StreamTransport implements Transport {
+class StreamTransport implements LiveTransport {
   isOpen = true
   #waitingBytes = 0
   /** Whether the first byte of the next frame was sent. */
@@ -204,7 +204,7 @@ class StreamTransport implements Transport {
     this.#onEnd = onEnd
   }
 
-  send(frame: Frame): boolean {
+  send(frame: EncodedFrame): boolean {
     const bytes = this.#render(frame)
     this.#hasBegunNext = true
     return this.#write(bytes, frameStarts[this.name])
@@ -240,7 +240,7 @@ class StreamTransport implements Transport {
     this.#onEnd()
   }
 
-  close(code: number, _reason: string, last: Frame | null): void {
+  close(code: number, _reason: string, last: EncodedFrame | null): void {
     if (!this.isOpen) return
     this.#res.cork(() => {
       if (last !== null) this.#write(this.#render(last))
@@ -258,7 +258,7 @@ class StreamTransport implements Transport {
     this.#onEnd()
   }
 
-  #render(frame: Frame): Uint8Array {
+  #render(frame: EncodedFrame): Uint8Array {
     const bytes = this.name === 'sse' ? frame.block() : frame.line()
     return this.#hasBegunNext ? bytes.subarray(frameStarts[this.name].length) : bytes
   }
@@ -266,9 +266,9 @@ class StreamTransport implements Transport {
   /** Writes a chunk, and `next` in one of its own. */
   #write(bytes: Uint8Array, next: Uint8Array | null = null): boolean {
     if (!this.isOpen) return true
-    framesSent[this.name]++
+    framesSentMetric[this.name]++
     const length = bytes.length + (next?.length ?? 0)
-    bytesSent[this.name] += length
+    bytesSentMetric[this.name] += length
     let isTaken = true
     this.#res.cork(() => {
       isTaken = this.#res.write(bytes)

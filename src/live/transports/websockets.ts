@@ -1,17 +1,17 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
-import { closeAmbiguous } from '../../http/body.ts'
-import { removeLastSlashes, removeRepeatedSlashes } from '../../http/paths.ts'
-import { bytesSent, framesSent } from '../../platform/metrics/push.ts'
-import type { Frame } from '../frames.ts'
+import { closeIfAmbiguous } from '../../http/body.ts'
+import { removeTrailingSlashes, removeRepeatedSlashes } from '../../http/paths.ts'
+import { bytesSentMetric, framesSentMetric } from '../../platform/metrics/push.ts'
+import type { EncodedFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessageRate } from '../protocol.ts'
-import type { LiveSession, Transport, NewClient } from '../session.ts'
+import type { LiveSession, LiveTransport, NewClient } from '../session.ts'
 import {
   type HandshakeOptions,
-  acceptConnection,
+  admitConnection,
   createCommonHeaders,
-  refusalError,
+  createRefusalError,
   readConnectRequest,
   refuseConnection
 } from './handshake.ts'
@@ -30,13 +30,13 @@ interface Connection {
   messages: number
 }
 
-export const socketPath = '/api/live/nowplaying/websocket'
+export const webSocketPath = '/api/live/nowplaying/websocket'
 
 /** Above the limit of a session (`slowBytes`), so that the disconnect frame still fits. */
 const maxBackpressure = 2 * 1024 * 1024
 
 /** Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app`. */
-export function serveSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
+export function serveWebSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
   app.ws<SocketData>('/*', {
     // uWebSockets.js closes longer frames without a code, so the limit of the protocol is lower.
     maxPayloadLength: 4 * maxMessageBytes,
@@ -46,8 +46,8 @@ export function serveSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
     sendPingsAutomatically: false,
     // A client follows no redirect to the path without repeated slashes or one at its end.
     upgrade: (res, req, context) => {
-      const path = removeLastSlashes(removeRepeatedSlashes(req.getUrl()))
-      if (path === socketPath) upgrade(res, req, context, handshake)
+      const path = removeTrailingSlashes(removeRepeatedSlashes(req.getUrl()))
+      if (path === webSocketPath) upgrade(res, req, context, handshake)
       else req.setYield(true)
     },
     open: ws => {
@@ -85,12 +85,12 @@ function upgrade(
   context: us_socket_context_t,
   handshake: HandshakeOptions
 ): void {
-  if (closeAmbiguous(res, req)) return
+  if (closeIfAmbiguous(res, req)) return
   const connection: Connection = { pending: null, session: null, second: 0, messages: 0 }
   try {
     const request = readConnectRequest(res, req, handshake)
-    const client = acceptConnection(request, handshake.admission)
-    if (typeof client === 'string') throw refusalError(client)
+    const client = admitConnection(request, handshake.admission)
+    if (typeof client === 'string') throw createRefusalError(client)
     connection.pending = { client, message: request.message }
   } catch (error) {
     return refuseConnection(res, error, createCommonHeaders(req, handshake))
@@ -112,7 +112,7 @@ function isFlood(connection: Connection): boolean {
 }
 
 /** A WebSocket. A class, so that sockets share their functions. */
-class SocketTransport implements Transport {
+class SocketTransport implements LiveTransport {
   readonly name = 'websocket'
   /** Using a closed socket throws. uWebSockets.js reports every close at once. */
   isOpen = true
@@ -122,10 +122,10 @@ class SocketTransport implements Transport {
     this.#ws = ws
   }
 
-  send({ bytes }: Frame): boolean {
+  send({ bytes }: EncodedFrame): boolean {
     if (!this.isOpen) return true
-    framesSent.websocket++
-    bytesSent.websocket += bytes.length
+    framesSentMetric.websocket++
+    bytesSentMetric.websocket += bytes.length
     // 1: sent. 0: buffered. 2: dropped, which the limits of a session prevent.
     return this.#ws.send(bytes) === 1
   }
@@ -142,7 +142,7 @@ class SocketTransport implements Transport {
     if (this.isOpen) this.#ws.cork(action)
   }
 
-  close(code: number, reason: string, last: Frame | null): void {
+  close(code: number, reason: string, last: EncodedFrame | null): void {
     if (!this.isOpen) return
     if (last !== null) this.send(last)
     // A close frame that does not fit is dropped, and the socket would stay open.

@@ -1,12 +1,12 @@
 import type { DueCheck } from './due.ts'
-import type { AvoidedKeys, Tier } from './duplicates.ts'
-import { airtimeMs, maxAirtimeAt, streamDurationAt } from './durations.ts'
-import { type PlayOrRow, isInterrupting, type Playlist, type Slot } from './library.ts'
-import type { LogEntry } from './log-entry.ts'
-import { findPools, firstIndexIn, nextBatch, type TrackPool } from './pools.ts'
+import type { AvoidedKeys, RepeatTier } from './duplicates.ts'
+import { airtimeMs, computeMaxAirtimeMs, streamDurationMs } from './durations.ts'
+import { type PlayOrRow, isInterruptingPlaylist, type Playlist, type QueueSlot } from './library.ts'
+import type { DecisionLogEntry } from './log-entry.ts'
 import { findSongsToAvoid } from './previous-play.ts'
 import { shuffleKey } from './random.ts'
-import { valueAt, overlapAt, songKeysAt, type Tracks } from './tracks.ts'
+import { columnValueAt, overlapAt, songKeysAt, type TrackColumns } from './track-columns.ts'
+import { findTrackPools, firstTrackInPool, planNextBatch, type TrackPool } from './track-pools.ts'
 
 /** A chosen song, as a play without a start time. Without a playlist it is a listener's request. */
 export interface ChosenSong extends Omit<PlayOrRow, 'startsAtMs'> {
@@ -18,18 +18,18 @@ export interface ChosenSong extends Omit<PlayOrRow, 'startsAtMs'> {
 type ChosenSongs = readonly [ChosenSong, ...ChosenSong[]]
 
 /** What a playlist offers for a slot: one song, or a batch that is played back to back. */
-export interface Candidate {
+export interface SlotCandidate {
   readonly tracks: ChosenSongs
-  readonly tier: Tier
+  readonly tier: RepeatTier
   /** By how much it exceeds the window of the playlist. */
   readonly overrunMs: number
-  readonly log: readonly LogEntry[]
+  readonly log: readonly DecisionLogEntry[]
 }
 
 /** What to play in a slot. */
-export interface Decision extends Pick<Candidate, 'tracks' | 'log'> {
+export interface SlotDecision extends Pick<SlotCandidate, 'tracks' | 'log'> {
   /** Null for a request. */
-  readonly tier: Tier | null
+  readonly tier: RepeatTier | null
   /** Nothing else was left than the previous song, a removed track or a fallback stream. */
   readonly isForced: boolean
 }
@@ -38,7 +38,7 @@ const maxLogEntries = 60
 const maxLogBytes = 8_192
 
 /** Removes entries from the middle of a log that is too long: the reasons why playlists were not due. */
-export function truncateLog(log: readonly LogEntry[]): LogEntry[] {
+export function truncateDecisionLog(log: readonly DecisionLogEntry[]): DecisionLogEntry[] {
   const sizes = log.map(entry => new TextEncoder().encode(JSON.stringify(entry)).length + 1)
   let bytes = sizes.reduce((sum, size) => sum + size, 1)
   let [from, to] = [log.length >> 1, log.length >> 1]
@@ -50,10 +50,10 @@ export function truncateLog(log: readonly LogEntry[]): LogEntry[] {
 }
 
 /** A playlist that is due in a slot, and how to choose from it. */
-export interface PickInput {
+export interface CandidateInput {
   readonly playlist: Playlist
   readonly due: DueCheck
-  readonly slot: Slot
+  readonly slot: QueueSlot
   readonly recent: AvoidedKeys
   /** Seeds the order of random playlists. */
   readonly randomSeed: number
@@ -62,10 +62,10 @@ export interface PickInput {
 }
 
 /** Returns the candidate of a playlist for a tier, or null. */
-export type FindCandidate = (tier: Tier) => Candidate | null
+export type FindSlotCandidate = (tier: RepeatTier) => SlotCandidate | null
 
 /** Prepares the candidates of a playlist. Work that the tiers share is done once, when needed. */
-export function prepareCandidates(choice: PickInput): FindCandidate {
+export function prepareSlotCandidates(choice: CandidateInput): FindSlotCandidate {
   const { playlist, due, slot, randomSeed, mayRepeat } = choice
   if (playlist.source === 'stream') return () => streamCandidate(choice)
   if (playlist.options.has('merge')) {
@@ -74,7 +74,7 @@ export function prepareCandidates(choice: PickInput): FindCandidate {
   }
   const prepare = playlist.order === 'sequential' ? sequentialCandidate : shuffledCandidate
   const finders = once(() =>
-    findPools(playlist, slot, due.window, randomSeed).map(pool => prepare(choice, pool))
+    findTrackPools(playlist, slot, due.window, randomSeed).map(pool => prepare(choice, pool))
   )
   return tier => {
     for (const find of finders()) {
@@ -91,18 +91,18 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The next track of the list, regardless of duplicates. */
-function sequentialCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
+function sequentialCandidate(choice: CandidateInput, pool: TrackPool): FindSlotCandidate {
   const { playlist, due, slot } = choice
-  const index = firstIndexIn(playlist, pool)
-  const durationMs = valueAt(playlist.tracks.durations, index)
-  const isFitting = index >= 0 && airtimeMs(durationMs) <= maxAirtimeAt(playlist, slot, due.window)
+  const index = firstTrackInPool(playlist, pool)
+  const durationMs = columnValueAt(playlist.tracks.durations, index)
+  const isFitting = index >= 0 && airtimeMs(durationMs) <= computeMaxAirtimeMs(playlist, slot, due.window)
   if (!isFitting) return () => null
   const track = chooseTrack(choice, index, pool.pass)
   return tier => toCandidate(choice, [track], tier, [])
 }
 
 /** The first track in shuffled order that fits the tier. */
-function shuffledCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
+function shuffledCandidate(choice: CandidateInput, pool: TrackPool): FindSlotCandidate {
   const { playlist, due, slot, recent, mayRepeat } = choice
   const { id, tracks, source, avoidsDuplicates } = playlist
   const { seed } = slot.library.rules
@@ -113,9 +113,9 @@ function shuffledCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
       avoided,
       // Playlists with a time of their own may offer a removed track again at their next time.
       rejected: playlist.type === 'default' ? slot.rejected : noTracks,
-      maxAirtimeMs: maxAirtimeAt(playlist, slot, due.window),
+      maxAirtimeMs: computeMaxAirtimeMs(playlist, slot, due.window),
       includes: index => pool.includes(index),
-      orderKey: index => shuffleKey(seed, pool.seed, valueAt(tracks.ids, index))
+      orderKey: index => shuffleKey(seed, pool.seed, columnValueAt(tracks.ids, index))
     })
   const best = once(() => {
     const { previous, lastJingle } = findSongsToAvoid(playlist, slot)
@@ -137,7 +137,7 @@ const noTracks: ReadonlySet<number> = new Set()
 const noPlays: AvoidedKeys = { songs: new Map(), titles: new Map(), artists: new Map() }
 
 interface TrackQuery {
-  readonly tracks: Tracks
+  readonly tracks: TrackColumns
   readonly recent: AvoidedKeys
   /** Songs that are skipped, except for `repeat`. */
   readonly avoided: readonly (number | null)[]
@@ -191,7 +191,7 @@ function findBestTracks(query: TrackQuery) {
     skipped.artist++
     keepBetter(best[2], index, artistMs, orderKey)
   }
-  const byTier: Record<Tier, number> = { 1: best[1].index, 2: best[2].index, 3: best[3].index }
+  const byTier: Record<RepeatTier, number> = { 1: best[1].index, 2: best[2].index, 3: best[3].index }
   return { byTier, repeat: best.repeat.index, considered, skipped }
 }
 
@@ -212,43 +212,43 @@ function keepBetter(best: BestTrack, index: number, heardMs: number, orderKey: n
 }
 
 /** The whole list as one batch. */
-function mergedCandidate(choice: PickInput): Candidate | null {
+function mergedCandidate(choice: CandidateInput): SlotCandidate | null {
   const { playlist, due, slot } = choice
-  const batch = nextBatch(playlist, slot)
+  const batch = planNextBatch(playlist, slot)
   const [first, ...others] = batch.indices.map(index => chooseTrack(choice, index, batch.pass))
-  if (!first || batch.airtimeMs > maxAirtimeAt(playlist, slot, due.window)) return null
+  if (!first || batch.airtimeMs > computeMaxAirtimeMs(playlist, slot, due.window)) return null
   return toCandidate(choice, [first, ...others], 1, [])
 }
 
 /** One URL, until another playlist is due. */
-function streamCandidate(choice: PickInput): Candidate {
-  const durationMs = streamDurationAt(choice.slot, choice.due.window)
+function streamCandidate(choice: CandidateInput): SlotCandidate {
+  const durationMs = streamDurationMs(choice.slot, choice.due.window)
   return { tracks: [{ ...chooseTrack(choice, 0, null), durationMs }], tier: 1, overrunMs: 0, log: [] }
 }
 
 function toCandidate(
-  { due: { window }, slot }: PickInput,
+  { due: { window }, slot }: CandidateInput,
   tracks: ChosenSongs,
-  tier: Tier,
-  log: readonly LogEntry[]
-): Candidate {
+  tier: RepeatTier,
+  log: readonly DecisionLogEntry[]
+): SlotCandidate {
   const endsAtMs = tracks.reduce((timeMs, track) => timeMs + airtimeMs(track.durationMs), slot.atMs)
   return { tracks, tier, overrunMs: window ? Math.max(0, endsAtMs - window.endMs) : 0, log }
 }
 
-function chooseTrack({ playlist, due }: PickInput, index: number, pass: number | null): ChosenSong {
+function chooseTrack({ playlist, due }: CandidateInput, index: number, pass: number | null): ChosenSong {
   const { tracks } = playlist
   return {
     playlistId: playlist.id,
-    trackId: valueAt(tracks.ids, index),
-    mediaId: valueAt(tracks.media, index),
+    trackId: columnValueAt(tracks.ids, index),
+    mediaId: columnValueAt(tracks.media, index),
     pass: pass ?? playlist.pass,
     requestId: null,
     occurrenceMs: due.occurrenceMs,
     song: songKeysAt(tracks, index),
     isVisible: !playlist.isJingle,
-    isInterrupt: isInterrupting(playlist),
-    durationMs: valueAt(tracks.durations, index),
+    isInterrupt: isInterruptingPlaylist(playlist),
+    durationMs: columnValueAt(tracks.durations, index),
     overlapMs: overlapAt(tracks, index),
     uri: tracks.uris[index] ?? ''
   }

@@ -1,11 +1,11 @@
-import { airtimeMs, maxAirtimeAt } from './durations.ts'
-import type { LastPlay, Playlist, RemovedRow, Slot } from './library.ts'
-import type { Obstacle } from './log-entry.ts'
-import { findPools, firstIndexIn, isLoopDone, loopsOnce, nextBatch } from './pools.ts'
-import { previousPlay } from './previous-play.ts'
-import { lastHourlyTarget, nextHourlyTarget, type ScheduleWindow, windowAt } from './schedule.ts'
-import { valueAt } from './tracks.ts'
-import { minuteMs } from './zone.ts'
+import { airtimeMs, computeMaxAirtimeMs } from './durations.ts'
+import type { LastPlay, Playlist, RemovedRow, QueueSlot } from './library.ts'
+import type { PlaylistObstacle } from './log-entry.ts'
+import { findPreviousPlay } from './previous-play.ts'
+import { lastHourlyTarget, nextHourlyTarget, type ScheduleWindow, findWindowAt } from './schedule.ts'
+import { minuteMs } from './time-zone.ts'
+import { columnValueAt } from './track-columns.ts'
+import { findTrackPools, firstTrackInPool, isLoopDone, playsLoopOnce, planNextBatch } from './track-pools.ts'
 
 /** An hourly jingle less than this time away counts as adjacent. */
 const maxJingleMs = minuteMs
@@ -17,7 +17,7 @@ const minHourlyGapMs = 30 * minuteMs
 /** Whether a playlist is due in a slot. */
 export interface DueCheck {
   /** Why it is not due; null if it is. */
-  readonly obstacle: Obstacle | null
+  readonly obstacle: PlaylistObstacle | null
   /** The schedule window of the slot; null without a schedule. */
   readonly window: ScheduleWindow | null
   /** Identifies the occurrence for `single_track`: the hourly target, else the start of the window. */
@@ -25,16 +25,16 @@ export interface DueCheck {
 }
 
 /** Checks the settings, schedule and type of a playlist. Plays and the rows before the slot count. */
-export function checkDue(playlist: Playlist, slot: Slot): DueCheck {
+export function checkPlaylistDue(playlist: Playlist, slot: QueueSlot): DueCheck {
   const { atMs } = slot
   const { zone } = slot.library.rules
   const { schedule, type, hourMinute } = playlist
-  const window = schedule.length === 0 ? null : windowAt(zone, schedule, atMs)
+  const window = schedule.length === 0 ? null : findWindowAt(zone, schedule, atMs)
   const targetMs = type === 'once_per_hour' ? lastHourlyTarget(zone, hourMinute, atMs) : null
   const occurrenceMs = targetMs ?? window?.startMs ?? null
   return { obstacle: findObstacle(), window, occurrenceMs }
 
-  function findObstacle(): Obstacle | null {
+  function findObstacle(): PlaylistObstacle | null {
     if (!playlist.isEnabled || type === 'custom') return 'disabled'
     if (playlist.tracks.ids.length === 0) return 'empty'
     if (schedule.length > 0 && window === null) return 'not_scheduled'
@@ -46,22 +46,26 @@ export function checkDue(playlist: Playlist, slot: Slot): DueCheck {
       hasPlayedOccurrence(slot, playlist.id, targetMs ?? window.startMs)
     )
       return 'already_played'
-    if (loopsOnce(playlist, window) && isLoopDone(playlist, slot, window)) return 'loop_done'
+    if (playsLoopOnce(playlist, window) && isLoopDone(playlist, slot, window)) return 'loop_done'
     return hasFittingTrack(playlist, slot, window) ? null : 'overrun'
   }
 }
 
-function findTypeObstacle(playlist: Playlist, slot: Slot, targetMs: number | null): Obstacle | null {
+function findTypeObstacle(
+  playlist: Playlist,
+  slot: QueueSlot,
+  targetMs: number | null
+): PlaylistObstacle | null {
   switch (playlist.type) {
     case 'once_per_x_minutes': {
       if (playlist.everyMinutes === 0) return 'not_configured'
-      const last = findLastPlay(slot, playlist.id)
+      const last = findLastPlayOfPlaylist(slot, playlist.id)
       const isDue = last === null || last.startsAtMs <= slot.atMs - playlist.everyMinutes * minuteMs
       return isDue ? null : 'too_soon'
     }
     case 'once_per_x_songs': {
       if (playlist.everySongs === 0) return 'not_configured'
-      const last = findLastPlay(slot, playlist.id)
+      const last = findLastPlayOfPlaylist(slot, playlist.id)
       if (last !== null && last.visibleAfter < playlist.everySongs) return 'not_enough_songs'
       return playlist.isJingle && isNextToJingle(slot) ? 'too_soon' : null
     }
@@ -76,10 +80,10 @@ function findTypeObstacle(playlist: Playlist, slot: Slot, targetMs: number | nul
 }
 
 /** Whether the previous row is a jingle, or an hourly jingle is less than a minute away. */
-function isNextToJingle(slot: Slot): boolean {
+function isNextToJingle(slot: QueueSlot): boolean {
   const { rules, playlists } = slot.library
   return (
-    previousPlay(slot)?.isVisible === false ||
+    findPreviousPlay(slot)?.isVisible === false ||
     playlists.some(
       ({ type, isJingle, isEnabled, hourMinute }) =>
         type === 'once_per_hour' &&
@@ -90,26 +94,29 @@ function isNextToJingle(slot: Slot): boolean {
   )
 }
 
-function findHourlyObstacle({ id }: Playlist, slot: Slot, targetMs: number): Obstacle | null {
+function findHourlyObstacle({ id }: Playlist, slot: QueueSlot, targetMs: number): PlaylistObstacle | null {
   const { atMs } = slot
   const lateMs = atMs - targetMs
   const isInTime =
     lateMs <= maxLateMs || (lateMs < maxLateOnAirMs && startOfPlayAt(slot, targetMs + maxLateMs) < targetMs)
   if (!isInTime) return 'too_soon'
   const sinceMs = Math.max(targetMs, atMs - minHourlyGapMs)
-  const last = findLastPlay(slot, id)
+  const last = findLastPlayOfPlaylist(slot, id)
   return last !== null && last.startsAtMs >= sinceMs ? 'already_played' : null
 }
 
 /** When the play started that is on air at a time before the slot; Infinity if unknown. */
-function startOfPlayAt({ library, rowsBefore }: Slot, atMs: number): number {
+function startOfPlayAt({ library, rowsBefore }: QueueSlot, atMs: number): number {
   const hasStarted = (play: { readonly startsAtMs: number }) => play.startsAtMs <= atMs
   const play = rowsBefore.findLast(hasStarted) ?? library.past.plays.findLast(hasStarted)
   return play?.startsAtMs ?? Infinity
 }
 
 /** The last play of a playlist before the slot, or null. Removed rows count as played. */
-export function findLastPlay({ library, rowsBefore }: Slot, playlistId: number): LastPlay | null {
+export function findLastPlayOfPlaylist(
+  { library, rowsBefore }: QueueSlot,
+  playlistId: number
+): LastPlay | null {
   const { plays, older, removed } = library.past
   const removedAtMs = removed.reduce(
     (latest, each) => (each.playlistId === playlistId ? Math.max(latest, each.startsAtMs) : latest),
@@ -133,7 +140,7 @@ export function findLastPlay({ library, rowsBefore }: Slot, playlistId: number):
 }
 
 function hasPlayedOccurrence(
-  { library, rowsBefore }: Slot,
+  { library, rowsBefore }: QueueSlot,
   playlistId: number,
   occurrenceMs: number
 ): boolean {
@@ -144,13 +151,13 @@ function hasPlayedOccurrence(
 }
 
 /** Whether a playlist has a track that is short enough for the rest of its window. */
-function hasFittingTrack(playlist: Playlist, slot: Slot, window: ScheduleWindow): boolean {
-  const maxMs = maxAirtimeAt(playlist, slot, window)
+function hasFittingTrack(playlist: Playlist, slot: QueueSlot, window: ScheduleWindow): boolean {
+  const maxMs = computeMaxAirtimeMs(playlist, slot, window)
   if (maxMs === Infinity || playlist.source === 'stream') return true
-  if (playlist.options.has('merge')) return nextBatch(playlist, slot).airtimeMs <= maxMs
+  if (playlist.options.has('merge')) return planNextBatch(playlist, slot).airtimeMs <= maxMs
   const { durations } = playlist.tracks
-  const isShort = (index: number) => airtimeMs(valueAt(durations, index)) <= maxMs
-  const pools = findPools(playlist, slot, window, 0)
-  if (playlist.order === 'sequential') return isShort(firstIndexIn(playlist, pools[0]))
+  const isShort = (index: number) => airtimeMs(columnValueAt(durations, index)) <= maxMs
+  const pools = findTrackPools(playlist, slot, window, 0)
+  if (playlist.order === 'sequential') return isShort(firstTrackInPool(playlist, pools[0]))
   return pools.some(pool => durations.some((_, index) => pool.includes(index) && isShort(index)))
 }

@@ -1,9 +1,9 @@
-import { type PlayOrRow, isExpiredRequest, type PendingRequest, type Slot } from './library.ts'
-import { followsItself, previousSong } from './previous-play.ts'
-import type { SongKeys } from './tracks.ts'
+import { type PlayOrRow, isExpiredRequest, type PendingRequest, type QueueSlot } from './library.ts'
+import { repeatsPreviousSong, findPreviousSong } from './previous-play.ts'
+import type { SongKeys } from './track-columns.ts'
 
 /** How well a song fits a slot: 1 no duplicate, 2 its artist was heard, 3 the song or its title was heard. */
-export type Tier = 1 | 2 | 3
+export type RepeatTier = 1 | 2 | 3
 
 /** When a key was or will be heard last, Unix milliseconds; undefined if not within the duplicate range. */
 interface LastHeard {
@@ -18,13 +18,13 @@ export type AvoidedKeys = Readonly<Record<'songs' | 'titles' | 'artists', LastHe
  * and requests that are due within the range after it. Rows count at their planned time, so that a plan stays
  * valid as time passes.
  */
-export function findRecentPlays(slot: Slot): AvoidedKeys {
+export function collectAvoidedKeys(slot: QueueSlot): AvoidedKeys {
   const { library, rowsBefore, rowsAfter, atMs } = slot
   const { duplicateRangeMs } = library.rules
   const near = emptyIndex()
   if (duplicateRangeMs === 0) return near
   const sinceMs = atMs - duplicateRangeMs
-  const last = previousSong(slot)
+  const last = findPreviousSong(slot)
   for (const play of [...rowsBefore, ...rowsAfter])
     if (play.startsAtMs > sinceMs) addSong(near, play.song, play.startsAtMs)
   if (last) addSong(near, last.song, last.startsAtMs)
@@ -47,7 +47,7 @@ function latestOf(near: LastHeard, past: LastHeard, sinceMs: number): LastHeard 
   }
 }
 
-export function findTier({ song, title, artists }: SongKeys, recent: AvoidedKeys): Tier {
+export function findRepeatTier({ song, title, artists }: SongKeys, recent: AvoidedKeys): RepeatTier {
   if (recent.songs.get(song) !== undefined) return 3
   if (title !== 0 && recent.titles.get(title) !== undefined) return 3
   return artists.some(artist => recent.artists.get(artist) !== undefined) ? 2 : 1
@@ -59,15 +59,15 @@ const hourMs = 3_600_000
  * Whether a request would repeat a song, title or artist within the request threshold or the queue. With a
  * threshold of 0 only the previous song counts; an hour after its due time only the same song.
  */
-export function repeatsTooSoon(request: PendingRequest, slot: Slot): boolean {
+export function requestRepeatsTooSoon(request: PendingRequest, slot: QueueSlot): boolean {
   const { library, rowsBefore, rowsAfter, atMs } = slot
   const { requestThresholdMs } = library.rules
-  if (followsItself(slot, { song: request.song, isVisible: true })) return true
+  if (repeatsPreviousSong(slot, { song: request.song, isVisible: true })) return true
   const isLate = atMs - request.dueAtMs > hourMs
   const isRepeat = ({ song }: PlayOrRow) =>
-    isLate ? song.song === request.song.song : areDuplicates(request.song, song)
+    isLate ? song.song === request.song.song : areDuplicateSongs(request.song, song)
   if (requestThresholdMs === 0) {
-    const last = previousSong(slot)
+    const last = findPreviousSong(slot)
     return last !== null && isRepeat(last)
   }
   const isRecentRepeat = (play: PlayOrRow) => play.startsAtMs > atMs - requestThresholdMs && isRepeat(play)
@@ -75,7 +75,7 @@ export function repeatsTooSoon(request: PendingRequest, slot: Slot): boolean {
 }
 
 /** Whether two songs are the same, or have the same title or a common artist. */
-export function areDuplicates(one: SongKeys, other: SongKeys): boolean {
+export function areDuplicateSongs(one: SongKeys, other: SongKeys): boolean {
   return (
     one.song === other.song ||
     (one.title !== 0 && one.title === other.title) ||
@@ -114,7 +114,7 @@ export function indexPlays(plays: readonly PlayOrRow[]): HeardIndex {
 }
 
 /** Reuses the index of a list for a copy without its oldest plays. Keeping those in the index is harmless. */
-export function transferIndex(plays: readonly PlayOrRow[], rest: readonly PlayOrRow[]): void {
+export function transferPlayIndex(plays: readonly PlayOrRow[], rest: readonly PlayOrRow[]): void {
   const index = indexes.get(plays)
   if (index && index.count === plays.length) indexes.set(rest, { heard: index.heard, count: rest.length })
 }

@@ -1,5 +1,11 @@
-import { type PlayOrRow, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
-import { nextWindowStart, type ScheduleWindow } from './schedule.ts'
+import {
+  type PlayOrRow,
+  isInterruptingPlaylist,
+  isPlayablePlaylist,
+  type Playlist,
+  type QueueSlot
+} from './library.ts'
+import { findNextWindowStart, type ScheduleWindow } from './schedule.ts'
 
 const unknownDurationMs = 180_000
 const minAirtimeMs = 1_000
@@ -27,16 +33,20 @@ export function nextStartMs(startMs: number, durationMs: number, overlapMs: numb
 const maxStreamMs = 600_000
 
 /** How long a stream plays: to the end of its window; without a window, until another schedule opens. */
-export function streamDurationAt({ library, atMs }: Slot, window: ScheduleWindow | null): number {
+export function streamDurationMs({ library, atMs }: QueueSlot, window: ScheduleWindow | null): number {
   if (window !== null) return window.endMs - atMs
   const openings = library.playlists
-    .filter(playlist => isPlayable(playlist) && !isInterrupting(playlist))
-    .flatMap(({ schedule }) => nextWindowStart(library.rules.zone, schedule, atMs, maxStreamMs) ?? [])
+    .filter(playlist => isPlayablePlaylist(playlist) && !isInterruptingPlaylist(playlist))
+    .flatMap(({ schedule }) => findNextWindowStart(library.rules.zone, schedule, atMs, maxStreamMs) ?? [])
   return Math.min(maxStreamMs, ...openings.map(openingMs => openingMs - atMs))
 }
 
 /** The longest airtime for a slot: no limit for the first play in a window; later ones may overrun it. */
-export function maxAirtimeAt({ id }: Playlist, slot: Slot, window: ScheduleWindow | null): number {
+export function computeMaxAirtimeMs(
+  { id }: Playlist,
+  slot: QueueSlot,
+  window: ScheduleWindow | null
+): number {
   if (window === null) return Infinity
   const { rules, past } = slot.library
   const isInWindow = (play: PlayOrRow) => play.playlistId === id && play.startsAtMs >= window.startMs

@@ -1,6 +1,6 @@
 import type { ScheduleItem } from './schedule.ts'
-import { valueAt, type SongKeys, type Tracks } from './tracks.ts'
-import type { Zone } from './zone.ts'
+import type { TimeZone } from './time-zone.ts'
+import { columnValueAt, type SongKeys, type TrackColumns } from './track-columns.ts'
 
 export type PlaylistType = 'default' | 'once_per_x_songs' | 'once_per_x_minutes' | 'once_per_hour' | 'custom'
 export type PlaylistOrder = 'shuffle' | 'random' | 'sequential'
@@ -23,14 +23,14 @@ export interface Playlist {
   readonly hourMinute: number
   readonly options: ReadonlySet<PlaylistOption>
   readonly schedule: readonly ScheduleItem[]
-  /** The current pass is at least this one; see `pools.ts`. */
+  /** The current pass is at least this one; see `track-pools.ts`. */
   readonly pass: number
-  readonly tracks: Tracks
+  readonly tracks: TrackColumns
 }
 
 /** Settings of a station that its AutoDJ depends on. */
 export interface AutodjRules {
-  readonly zone: Zone
+  readonly zone: TimeZone
   /** Secret. Seeds every choice with the number of its slot, so that a repeated step is the same. */
   readonly seed: number
   /** 0: only the same song twice in a row is avoided. */
@@ -95,13 +95,13 @@ export const requestTtlMs = 180 * 60_000
 
 export function isExpiredRequest(
   { dueAtMs }: Pick<PendingRequest, 'dueAtMs'>,
-  { atMs }: Pick<Slot, 'atMs'>
+  { atMs }: Pick<QueueSlot, 'atMs'>
 ): boolean {
   return atMs - dueAtMs >= requestTtlMs
 }
 
 /** Everything that a decision depends on, except the slot. */
-export interface Library {
+export interface AutodjLibrary {
   readonly rules: AutodjRules
   readonly playlists: readonly Playlist[]
   readonly past: LibraryPast
@@ -110,8 +110,8 @@ export interface Library {
 }
 
 /** A place in the queue for which a song is chosen. */
-export interface Slot {
-  readonly library: Library
+export interface QueueSlot {
+  readonly library: AutodjLibrary
   readonly rowsBefore: readonly PlayOrRow[]
   readonly rowsAfter: readonly PlayOrRow[]
   readonly atMs: number
@@ -120,25 +120,25 @@ export interface Slot {
 }
 
 /** Whether a playlist has tracks and may be played automatically. */
-export function isPlayable({ isEnabled, type, tracks }: Playlist): boolean {
+export function isPlayablePlaylist({ isEnabled, type, tracks }: Playlist): boolean {
   return isEnabled && type !== 'custom' && tracks.ids.length > 0
 }
 
 /** Whether a playlist interrupts the current song at its time; see `interrupt.ts`. */
-export const isInterrupting = ({ options }: Playlist) => options.has('interrupt')
+export const isInterruptingPlaylist = ({ options }: Playlist) => options.has('interrupt')
 
 /** The playlists of a slot that do not interrupt. */
-export const regularPlaylists = ({ library }: Slot) =>
-  library.playlists.filter(playlist => !isInterrupting(playlist))
+export const listRegularPlaylists = ({ library }: QueueSlot) =>
+  library.playlists.filter(playlist => !isInterruptingPlaylist(playlist))
 
 /** A weight of 0 means the default. */
 export const playlistWeight = ({ weight }: Playlist) => weight || 3
 
 /** Whether a track counts: repeated songs count once, except in a sequential playlist. */
-export function countsInPass({ order, tracks }: Playlist, index: number): boolean {
-  return order === 'sequential' || tracks.duplicates === null || valueAt(tracks.duplicates, index) === 0
+export function trackCountsInPass({ order, tracks }: Playlist, index: number): boolean {
+  return order === 'sequential' || tracks.duplicates === null || columnValueAt(tracks.duplicates, index) === 0
 }
 
 /** Whether a playlist continues in its own order, which may repeat a song intentionally. A stream is one song. */
-export const isSequence = ({ order, options, source }: Playlist) =>
+export const isSequencePlaylist = ({ order, options, source }: Playlist) =>
   order === 'sequential' || options.has('merge') || source === 'stream'

@@ -1,5 +1,5 @@
 /** Why a playlist is not due in a slot. */
-export type Obstacle =
+export type PlaylistObstacle =
   | 'not_scheduled'
   | 'already_played'
   | 'too_soon'
@@ -16,10 +16,10 @@ export type RequestObstacle = 'not_due' | 'too_recent' | 'run_limit' | 'prioriti
 export type SlotReason = 'fill' | 'window_open' | 'request_due' | 'replaced' | 'manual' | 'interrupt'
 
 /** A reason for a choice, stored with the row of the queue. Times are Unix seconds. */
-export type LogEntry = Readonly<
+export type DecisionLogEntry = Readonly<
   | { step: 'slot'; at: number; why: SlotReason }
   | { step: 'requests'; result: 'none'; pending: number; why: RequestObstacle }
-  | { step: 'playlist'; id: number; name: string; due: false; why: Obstacle }
+  | { step: 'playlist'; id: number; name: string; due: false; why: PlaylistObstacle }
   | { step: 'bucket'; bucket: string; order: readonly { readonly id: number; readonly weight: number }[] }
   | { step: 'tracks'; id: number; tier: number; looked_at: number; skipped: SkippedTracks; pass: number }
   | { step: 'picked'; id: number; media: number; tier: number; pass: number; overrun: number }

@@ -1,84 +1,97 @@
 import {
-  type Candidate,
-  type Decision,
-  type PickInput,
-  prepareCandidates,
-  truncateLog
+  type SlotCandidate,
+  type SlotDecision,
+  type CandidateInput,
+  prepareSlotCandidates,
+  truncateDecisionLog
 } from './candidates.ts'
-import { checkDue, type DueCheck } from './due.ts'
-import { findRecentPlays, type Tier } from './duplicates.ts'
-import { type Playlist, regularPlaylists, type Slot, playlistWeight } from './library.ts'
-import type { LogEntry, SlotReason } from './log-entry.ts'
-import { previousPlay, repeatsPrevious } from './previous-play.ts'
-import type { Random } from './random.ts'
-import { decideToPlay, findDueRequest } from './requests.ts'
+import { checkPlaylistDue, type DueCheck } from './due.ts'
+import { collectAvoidedKeys, type RepeatTier } from './duplicates.ts'
+import { type Playlist, listRegularPlaylists, type QueueSlot, playlistWeight } from './library.ts'
+import type { DecisionLogEntry, SlotReason } from './log-entry.ts'
+import { findPreviousPlay, repeatsUnintentionally } from './previous-play.ts'
+import type { RandomSource } from './random.ts'
+import { decideToPlayRequest, findDueRequest } from './requests.ts'
 
 const types = ['once_per_hour', 'once_per_x_songs', 'once_per_x_minutes', 'default'] as const
 
 /** Playlists of equal rank: one is drawn by weight. */
-export interface PlaylistBucket {
+export interface PlaylistRank {
   readonly type: (typeof types)[number]
   readonly isScheduled: boolean
 }
 
 /** Highest rank first. Of each type, playlists with a schedule come first. */
-export const buckets: readonly PlaylistBucket[] = types.flatMap(type => [
+export const playlistRanks: readonly PlaylistRank[] = types.flatMap(type => [
   { type, isScheduled: true },
   { type, isScheduled: false }
 ])
 
-export const isInBucket = ({ type, schedule }: Playlist, bucket: PlaylistBucket) =>
+export const hasRank = ({ type, schedule }: Playlist, bucket: PlaylistRank) =>
   type === bucket.type && schedule.length > 0 === bucket.isScheduled
 
 /** Whether a playlist is a stream without a schedule, which plays only if nothing else is due. */
-export const isFallback = ({ source, schedule }: Playlist) => source === 'stream' && schedule.length === 0
+export const isFallbackStream = ({ source, schedule }: Playlist) =>
+  source === 'stream' && schedule.length === 0
 
 /** The index of a playlist's bucket; fallbacks come last. */
-export function rankOf(playlist: Playlist): number {
-  return isFallback(playlist) ? buckets.length : buckets.findIndex(bucket => isInBucket(playlist, bucket))
+export function rankIndexOf(playlist: Playlist): number {
+  return isFallbackStream(playlist)
+    ? playlistRanks.length
+    : playlistRanks.findIndex(bucket => hasRank(playlist, bucket))
 }
 
 /**
  * Chooses what plays in one slot: a request, else the best track of the first bucket that has one, else the
  * previous song again, else a fallback stream. Returns null if nothing may play.
  */
-export function pickForSlot(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
+export function pickForSlot(
+  slot: QueueSlot,
+  random: RandomSource,
+  why: SlotReason = 'fill'
+): SlotDecision | null {
   const { picked, log: requestLog } = findDueRequest(slot)
-  const log: LogEntry[] = [{ step: 'slot', at: Math.floor(slot.atMs / 1_000), why }, ...requestLog]
-  if (picked) return decideToPlay(picked, log)
-  return pickFrom(slot, { playlists: regularPlaylists(slot), buckets, mayRepeat: true }, random, log)
+  const log: DecisionLogEntry[] = [{ step: 'slot', at: Math.floor(slot.atMs / 1_000), why }, ...requestLog]
+  if (picked) return decideToPlayRequest(picked, log)
+  return pickFromPlaylists(
+    slot,
+    { playlists: listRegularPlaylists(slot), buckets: playlistRanks, mayRepeat: true },
+    random,
+    log
+  )
 }
 
 export interface PickOptions {
   readonly playlists: readonly Playlist[]
-  readonly buckets: readonly PlaylistBucket[]
+  readonly buckets: readonly PlaylistRank[]
   /** Whether to repeat the previous song, or use a fallback stream, if nothing else is left. */
   readonly mayRepeat: boolean
 }
 
 /** Chooses from the given playlists and buckets. The log of the decision begins with `log`. */
-export function pickFrom(
-  slot: Slot,
+export function pickFromPlaylists(
+  slot: QueueSlot,
   { playlists, buckets: allowed, mayRepeat }: PickOptions,
-  random: Random,
-  log: readonly LogEntry[]
-): Decision | null {
+  random: RandomSource,
+  log: readonly DecisionLogEntry[]
+): SlotDecision | null {
   const checked = playlists
-    .filter(playlist => allowed.some(bucket => isInBucket(playlist, bucket)))
-    .map(playlist => ({ playlist, due: checkDue(playlist, slot) }))
+    .filter(playlist => allowed.some(bucket => hasRank(playlist, bucket)))
+    .map(playlist => ({ playlist, due: checkPlaylistDue(playlist, slot) }))
   const due = checked.filter(each => each.due.obstacle === null)
   if (due.length === 0) return null
   const known = [...log, ...checked.flatMap(logObstacle)]
-  const context = { slot, recent: findRecentPlays(slot), randomSeed: Math.floor(random() * 4_294_967_296) }
+  const context = { slot, recent: collectAvoidedKeys(slot), randomSeed: Math.floor(random() * 4_294_967_296) }
   const draw = (isDrawn: (playlist: Playlist) => boolean) =>
     shuffleByWeight(
       due.filter(({ playlist }) => isDrawn(playlist)),
       random
     )
   const ordered = allowed
-    .map(bucket => ({ bucket, entries: draw(each => !isFallback(each) && isInBucket(each, bucket)) }))
+    .map(bucket => ({ bucket, entries: draw(each => !isFallbackStream(each) && hasRank(each, bucket)) }))
     .filter(({ entries }) => entries.length > 0)
-  const isRepeat = ({ playlist, candidate: { tracks } }: Offer) => repeatsPrevious(slot, tracks[0], playlist)
+  const isRepeat = ({ playlist, candidate: { tracks } }: Offer) =>
+    repeatsUnintentionally(slot, tracks[0], playlist)
   const findFresh = (isAllowed: (offer: Offer) => boolean = () => true) =>
     findInBuckets(
       ordered,
@@ -91,7 +104,7 @@ export function pickFrom(
     toDecision(offer, isForced, [...known, logBucket(bucket, entries)])
   const fresh = findFresh()
   const replaced =
-    fresh && isJingle(fresh.offer) && previousPlay(slot)?.isVisible === false ? findAny() : null
+    fresh && isJingle(fresh.offer) && findPreviousPlay(slot)?.isVisible === false ? findAny() : null
   // Only another song replaces a song that would repeat. Jingles after jingles would keep it away forever.
   const isSongReplaced = replaced && !isJingle(replaced.offer) && isRepeat(replaced.offer)
   const found = isSongReplaced ? findFresh(offer => !isJingle(offer)) : fresh
@@ -99,12 +112,12 @@ export function pickFrom(
   if (!mayRepeat) return null
   const repeated = replaced ?? findAny()
   if (repeated) return decide(repeated, true)
-  const stream = findOffer(prepareOffers(draw(isFallback), { ...context, mayRepeat }), 1)
+  const stream = findOffer(prepareOffers(draw(isFallbackStream), { ...context, mayRepeat }), 1)
   return stream && toDecision(stream, true, known)
 }
 
 interface DrawnBucket {
-  readonly bucket: PlaylistBucket
+  readonly bucket: PlaylistRank
   /** In the order in which they were drawn. */
   readonly entries: readonly Entry[]
 }
@@ -116,8 +129,8 @@ interface FoundOffer extends DrawnBucket {
 /** The first offer of the first bucket and tier that has one that fits. */
 function findInBuckets(
   drawn: readonly DrawnBucket[],
-  searched: readonly Tier[],
-  context: Omit<PickInput, keyof Entry>,
+  searched: readonly RepeatTier[],
+  context: Omit<CandidateInput, keyof Entry>,
   isFitting?: (offer: Offer) => boolean
 ): FoundOffer | null {
   for (const { bucket, entries } of drawn) {
@@ -137,20 +150,20 @@ interface Entry {
   readonly due: DueCheck
 }
 
-const prepareOffers = (entries: readonly Entry[], context: Omit<PickInput, keyof Entry>) =>
+const prepareOffers = (entries: readonly Entry[], context: Omit<CandidateInput, keyof Entry>) =>
   entries.map(entry => ({
     playlist: entry.playlist,
-    findCandidate: prepareCandidates({ ...context, ...entry })
+    findCandidate: prepareSlotCandidates({ ...context, ...entry })
   }))
 
 interface Offer {
   readonly playlist: Playlist
-  readonly candidate: Candidate
+  readonly candidate: SlotCandidate
 }
 
 function findOffer(
   offers: ReturnType<typeof prepareOffers>,
-  tier: Tier,
+  tier: RepeatTier,
   isFitting: (offer: Offer) => boolean = () => true
 ): Offer | null {
   for (const { playlist, findCandidate } of offers) {
@@ -160,28 +173,32 @@ function findOffer(
   return null
 }
 
-function toDecision({ playlist, candidate }: Offer, isForced: boolean, log: readonly LogEntry[]): Decision {
+function toDecision(
+  { playlist, candidate }: Offer,
+  isForced: boolean,
+  log: readonly DecisionLogEntry[]
+): SlotDecision {
   const { tracks, tier, overrunMs } = candidate
   const [{ mediaId: media, pass }] = tracks
   const overrun = Math.ceil(overrunMs / 1_000)
-  const picked: LogEntry = { step: 'picked', id: playlist.id, media, tier, pass, overrun }
-  return { tracks, tier, isForced, log: truncateLog([...log, ...candidate.log, picked]) }
+  const picked: DecisionLogEntry = { step: 'picked', id: playlist.id, media, tier, pass, overrun }
+  return { tracks, tier, isForced, log: truncateDecisionLog([...log, ...candidate.log, picked]) }
 }
 
 /** A weighted random order: each entry comes first with a probability proportional to its weight. */
-function shuffleByWeight(entries: readonly Entry[], random: Random): Entry[] {
+function shuffleByWeight(entries: readonly Entry[], random: RandomSource): Entry[] {
   return entries
     .map(entry => ({ entry, key: -Math.log(1 - random()) / playlistWeight(entry.playlist) }))
     .toSorted((a, b) => a.key - b.key)
     .map(({ entry }) => entry)
 }
 
-const logBucket = ({ type, isScheduled }: PlaylistBucket, entries: readonly Entry[]): LogEntry => ({
+const logBucket = ({ type, isScheduled }: PlaylistRank, entries: readonly Entry[]): DecisionLogEntry => ({
   step: 'bucket',
   bucket: `${type}/${isScheduled ? 'scheduled' : 'unscheduled'}`,
   order: entries.slice(0, 20).map(({ playlist: { id, weight } }) => ({ id, weight }))
 })
 
-function logObstacle({ playlist: { id, name }, due: { obstacle } }: Entry): LogEntry[] {
+function logObstacle({ playlist: { id, name }, due: { obstacle } }: Entry): DecisionLogEntry[] {
   return obstacle === null ? [] : [{ step: 'playlist', id, name, due: false, why: obstacle }]
 }

@@ -1,11 +1,11 @@
-import type { ChosenSong, Decision } from './candidates.ts'
-import { nextStartMs, overlapWithNextMs, streamDurationAt } from './durations.ts'
-import { findNextInterrupt, type InterruptiblePlay } from './interrupt.ts'
-import type { PlayOrRow, Library, Playlist, Slot } from './library.ts'
-import type { LogEntry, MoveReason } from './log-entry.ts'
-import { type Random, seededRandom } from './random.ts'
-import { windowAt } from './schedule.ts'
-import { hourMs } from './zone.ts'
+import type { ChosenSong, SlotDecision } from './candidates.ts'
+import { nextStartMs, overlapWithNextMs, streamDurationMs } from './durations.ts'
+import { findNextInterruptMs, type InterruptiblePlay } from './interrupt.ts'
+import type { PlayOrRow, AutodjLibrary, Playlist, QueueSlot } from './library.ts'
+import type { DecisionLogEntry, MoveReason } from './log-entry.ts'
+import { type RandomSource, createSeededRandom } from './random.ts'
+import { findWindowAt } from './schedule.ts'
+import { hourMs } from './time-zone.ts'
 
 /** A row of the queue that has not been played. `startsAtMs` is its planned start. */
 export interface QueuedRow extends PlayOrRow {
@@ -21,10 +21,10 @@ export interface QueuedRow extends PlayOrRow {
 }
 
 /** A row to be inserted. `seq` is the number of its slot. */
-export interface NewRow
+export interface NewQueueRow
   extends ChosenSong, Pick<QueuedRow, 'position' | 'batch' | 'cuedAtMs' | 'startsAtMs'> {
   readonly seq: number
-  readonly log: readonly LogEntry[]
+  readonly log: readonly DecisionLogEntry[]
 }
 
 /** What is on air before the first row. */
@@ -35,7 +35,7 @@ export interface RunningPlay extends InterruptiblePlay {
 }
 
 export interface PlannerInput {
-  readonly library: Library
+  readonly library: AutodjLibrary
   readonly running: RunningPlay
   readonly nowMs: number
   /** In playing order; sent rows come first. */
@@ -48,7 +48,7 @@ export interface PlannerInput {
 
 /** A row of the queue, or a new one without an id. */
 export type DraftRow = QueuedRow | AddedRow
-type AddedRow = NewRow & { readonly id: null; readonly isSent: false; readonly isManual: false }
+type AddedRow = NewQueueRow & { readonly id: null; readonly isSent: false; readonly isManual: false }
 
 /** A queue that is being planned in playing order: rows that have a place and time, and remaining rows. */
 export interface QueueDraft {
@@ -71,7 +71,7 @@ export interface QueueDraft {
   firstEndsMs: number
 }
 
-export function beginDraft(input: PlannerInput): QueueDraft {
+export function beginQueueDraft(input: PlannerInput): QueueDraft {
   const { library, running } = input
   return {
     input,
@@ -94,23 +94,23 @@ const minQueueLength = 2
 const horizonMs = 6 * hourMs
 
 /** Whether the queue is shorter than it should be, so that a row may be added. */
-export function hasRoom({ countedRows, input, atMs }: QueueDraft): boolean {
+export function hasQueueRoom({ countedRows, input, atMs }: QueueDraft): boolean {
   const { queueLength, running } = input
   return countedRows < Math.max(queueLength, minQueueLength) && atMs < running.endsAtMs + horizonMs
 }
 
 /** The next slot, or the same place in the queue at another time. */
-export function nextSlot({ input, planned, remaining, atMs }: QueueDraft, timeMs = atMs): Slot {
+export function nextSlot({ input, planned, remaining, atMs }: QueueDraft, timeMs = atMs): QueueSlot {
   const { library, rejected } = input
   return { library, rowsBefore: planned, rowsAfter: remaining, atMs: timeMs, rejected }
 }
 
 /** The generator of the next slot. A step that is computed twice draws the same numbers. */
-export function slotRandom({ input, addedCount }: QueueDraft): Random {
-  return seededRandom(input.library.rules.seed, input.nextSeq + addedCount)
+export function openSlotRandom({ input, addedCount }: QueueDraft): RandomSource {
+  return createSeededRandom(input.library.rules.seed, input.nextSeq + addedCount)
 }
 
-export function findPlaylist(
+export function findPlaylistOfRow(
   { playlists }: QueueDraft,
   { playlistId }: Pick<PlayOrRow, 'playlistId'>
 ): Playlist | undefined {
@@ -130,7 +130,7 @@ export function findInterruptMs(
   toMs: number
 ): number | null {
   if (isInterruptBlocked(draft)) return null
-  return findNextInterrupt(play, fromMs, toMs, timeMs => nextSlot(draft, timeMs))
+  return findNextInterruptMs(play, fromMs, toMs, timeMs => nextSlot(draft, timeMs))
 }
 
 /** Plans a remaining row next. The rest of its batch follows directly. */
@@ -139,7 +139,7 @@ export function planRow(draft: QueueDraft, row: DraftRow): void {
 }
 
 /** Plans new rows next. */
-export function planDecision(draft: QueueDraft, { tracks, log }: Decision): void {
+export function planDecision(draft: QueueDraft, { tracks, log }: SlotDecision): void {
   const firstSeq = draft.input.nextSeq + draft.addedCount
   const batch = tracks.length > 1 ? firstSeq : null
   const rows = tracks.map((track, index): AddedRow => ({
@@ -183,16 +183,16 @@ function planRows(draft: QueueDraft, [row, ...others]: readonly DraftRow[]): voi
   const overlapMs = overlapWithNextMs(row, input.library.rules.overlapMs)
   const endMs = nextStartMs(atMs, durationMs, overlapMs)
   draft.previousStartMs = atMs
-  draft.atMs = (hasRoom(draft) ? findInterruptMs(draft, row, atMs, endMs) : null) ?? endMs
+  draft.atMs = (hasQueueRoom(draft) ? findInterruptMs(draft, row, atMs, endMs) : null) ?? endMs
   if (planned.length === 1) draft.firstEndsMs = draft.atMs
 }
 
 /** The duration of a row at the next slot. That of a stream depends on its start. */
 function plannedDurationOf(draft: QueueDraft, row: DraftRow): number {
-  const playlist = findPlaylist(draft, row)
+  const playlist = findPlaylistOfRow(draft, row)
   if (playlist?.source !== 'stream') return row.durationMs
   const { schedule } = playlist
-  if (schedule.length === 0) return streamDurationAt(nextSlot(draft), null)
-  const window = windowAt(draft.input.library.rules.zone, schedule, draft.atMs)
-  return window === null ? row.durationMs : streamDurationAt(nextSlot(draft), window)
+  if (schedule.length === 0) return streamDurationMs(nextSlot(draft), null)
+  const window = findWindowAt(draft.input.library.rules.zone, schedule, draft.atMs)
+  return window === null ? row.durationMs : streamDurationMs(nextSlot(draft), window)
 }

@@ -1,20 +1,20 @@
-import { findLastPlay } from './due.ts'
+import { findLastPlayOfPlaylist } from './due.ts'
 import { airtimeMs, nextStartMs, overlapWithNextMs } from './durations.ts'
-import { isEligible, isFixed, isInPlaylist, isImprovable } from './eligibility.ts'
+import { isEligibleRow, isFixedRow, isInPlaylist, isImprovableRow } from './eligibility.ts'
 import { isInterruptOverdue } from './interrupt.ts'
-import { type PlayOrRow, isExpiredRequest, isPlayable, type Library } from './library.ts'
-import type { LogEntry } from './log-entry.ts'
+import { type PlayOrRow, isExpiredRequest, isPlayablePlaylist, type AutodjLibrary } from './library.ts'
+import type { DecisionLogEntry } from './log-entry.ts'
 import { pickForSlot } from './pick.ts'
-import { insertInterrupt, keepOrPreempt, planRequest } from './precedence.ts'
+import { planDueInterrupt, planRowOrPreempt, planRequestRow } from './preemption.ts'
 import {
-  beginDraft,
+  beginQueueDraft,
   type DraftRow,
   findInterruptMs,
-  findPlaylist,
-  hasRoom,
+  findPlaylistOfRow,
+  hasQueueRoom,
   isInterruptBlocked,
-  type NewRow,
-  slotRandom,
+  type NewQueueRow,
+  openSlotRandom,
   nextSlot,
   planDecision,
   type PlannerInput,
@@ -23,21 +23,21 @@ import {
   type QueuedRow,
   withdrawBatch
 } from './queue-draft.ts'
-import { nextHourlyTarget, nextWindowStart } from './schedule.ts'
-import { dayMs, minuteMs } from './zone.ts'
+import { nextHourlyTarget, findNextWindowStart } from './schedule.ts'
+import { dayMs, minuteMs } from './time-zone.ts'
 
 type PlannedTimes = Pick<QueuedRow, 'position' | 'cuedAtMs' | 'startsAtMs' | 'durationMs'>
 
 interface MovedRow extends PlannedTimes {
   readonly id: number
   /** Why it plays at another time, if a row was inserted before it. */
-  readonly log: readonly LogEntry[]
+  readonly log: readonly DecisionLogEntry[]
 }
 
 /** The changes of a queue. */
 export interface QueuePlan {
   readonly withdraw: readonly number[]
-  readonly insert: readonly NewRow[]
+  readonly insert: readonly NewQueueRow[]
   readonly move: readonly MovedRow[]
   /** When the current play ends, or the first row interrupts it. */
   readonly runningEndsMs: number
@@ -55,9 +55,9 @@ const maxRows = 2_000
  * Plans the queue of a station: withdraws rows that are not eligible in their slot, inserts what takes
  * precedence, fills the queue and updates all start times. Deterministic, and idempotent.
  *
- * - length of the queue: `hasRoom` in `queue-draft.ts`
+ * - length of the queue: `hasQueueRoom` in `queue-draft.ts`
  * - choice of a song: `pick.ts`; avoiding duplicates: `duplicates.ts`, `candidates.ts`
- * - whether a row stays: `eligibility.ts`; what goes before it: `precedence.ts`
+ * - whether a row stays: `eligibility.ts`; what goes before it: `preemption.ts`
  */
 export function planQueue(input: PlannerInput): QueuePlan {
   const steps = planQueueInSteps(input)
@@ -73,7 +73,7 @@ export function planQueue(input: PlannerInput): QueuePlan {
  */
 export function* planQueueInSteps(input: PlannerInput): Generator<void, QueuePlan> {
   const { library, nowMs, queue } = input
-  const draft = beginDraft(input)
+  const draft = beginQueueDraft(input)
   for (const row of queue) if (!hasTrack(draft, row)) draft.withdrawn.add(row.id)
   draft.remaining = queue.filter(row => !draft.withdrawn.has(row.id))
   const runningEndsMs = findRunningEnd(draft)
@@ -81,20 +81,20 @@ export function* planQueueInSteps(input: PlannerInput): Generator<void, QueuePla
   let isEmpty = false
   while (!isEmpty && draft.planned.length < maxRows) {
     yield
-    if (hasRoom(draft) && insertInterrupt(draft)) continue
+    if (hasQueueRoom(draft) && planDueInterrupt(draft)) continue
     const [row, next] = draft.remaining
     if (!row) {
-      if (!hasRoom(draft)) break
+      if (!hasQueueRoom(draft)) break
       isEmpty = !fillSlot(draft)
-    } else if (isFixed(draft, row)) planRow(draft, row)
-    else if (row.requestId !== null) planRequest(draft, row)
-    else if (!isEligible(draft, row)) {
+    } else if (isFixedRow(draft, row)) planRow(draft, row)
+    else if (row.requestId !== null) planRequestRow(draft, row)
+    else if (!isEligibleRow(draft, row)) {
       // An interrupt may be due after the next row.
       if (row.isInterrupt && next && !next.isInterrupt)
         draft.remaining = [next, row, ...draft.remaining.slice(2)]
       else withdrawBatch(draft, row)
-    } else if (isImprovable(draft, row)) withdrawBatch(draft, row)
-    else keepOrPreempt(draft, row)
+    } else if (isImprovableRow(draft, row)) withdrawBatch(draft, row)
+    else planRowOrPreempt(draft, row)
   }
   const [first] = draft.planned
   return {
@@ -111,7 +111,7 @@ export function* planQueueInSteps(input: PlannerInput): Generator<void, QueuePla
 /** Whether the playlist of a row still contains its track. Applies to batches that have begun as well. */
 function hasTrack(draft: QueueDraft, row: DraftRow): boolean {
   if (row.isSent || row.isManual || row.requestId !== null) return true
-  const playlist = findPlaylist(draft, row)
+  const playlist = findPlaylistOfRow(draft, row)
   return playlist !== undefined && isInPlaylist(row, playlist)
 }
 
@@ -127,7 +127,7 @@ function findRunningEnd(draft: QueueDraft): number {
 /** Adds a row for the next slot. Returns false if nothing may play. */
 function fillSlot(draft: QueueDraft): boolean {
   const why = draft.addedCount < draft.withdrawn.size ? 'replaced' : 'fill'
-  const decision = pickForSlot(nextSlot(draft), slotRandom(draft), why)
+  const decision = pickForSlot(nextSlot(draft), openSlotRandom(draft), why)
   if (decision) planDecision(draft, decision)
   return decision !== null
 }
@@ -137,16 +137,17 @@ const maxWakeMs = 32 * dayMs
 const requestRetryMs = minuteMs
 
 /** When a silent station may have something to play, or null if only a change of its library can help. */
-function findWakeTime(library: Library, nowMs: number): number | null {
+function findWakeTime(library: AutodjLibrary, nowMs: number): number | null {
   const { playlists, requests, rules } = library
   const slot = { library, rowsBefore: [], rowsAfter: [], atMs: nowMs, rejected: new Set<number>() }
   const times = requests
     .filter(request => !isExpiredRequest(request, slot))
     .map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestRetryMs))
-  for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayable)) {
-    if (schedule.length > 0) times.push(nextWindowStart(rules.zone, schedule, nowMs, maxWakeMs) ?? Infinity)
+  for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayablePlaylist)) {
+    if (schedule.length > 0)
+      times.push(findNextWindowStart(rules.zone, schedule, nowMs, maxWakeMs) ?? Infinity)
     if (type === 'once_per_hour') times.push(nextHourlyTarget(rules.zone, hourMinute, nowMs))
-    const last = type === 'once_per_x_minutes' && everyMinutes > 0 ? findLastPlay(slot, id) : null
+    const last = type === 'once_per_x_minutes' && everyMinutes > 0 ? findLastPlayOfPlaylist(slot, id) : null
     if (last) times.push(last.startsAtMs + everyMinutes * minuteMs)
   }
   const next = Math.min(...times.filter(time => time > nowMs))
@@ -155,11 +156,11 @@ function findWakeTime(library: Library, nowMs: number): number | null {
 
 /** Assigns increasing positions. Rows keep their position if possible. */
 function assignPositions({ input, planned, moveReasons }: QueueDraft): {
-  insert: NewRow[]
+  insert: NewQueueRow[]
   move: MovedRow[]
 } {
   const { queue, nextSeq } = input
-  const insert: NewRow[] = []
+  const insert: NewQueueRow[] = []
   const move: MovedRow[] = []
   const original = new Map(queue.map(row => [row.id, row]))
   let position = queue.reduce((least, row) => Math.min(least, row.position), nextSeq) - 1
@@ -182,7 +183,7 @@ function assignPositions({ input, planned, moveReasons }: QueueDraft): {
     const from = Math.floor(before.startsAtMs / 1_000)
     const to = Math.floor(startsAtMs / 1_000)
     const why = moveReasons.get(id)
-    const log: LogEntry[] = why !== undefined && from !== to ? [{ step: 'moved', from, to, why }] : []
+    const log: DecisionLogEntry[] = why !== undefined && from !== to ? [{ step: 'moved', from, to, why }] : []
     move.push({ id, position, cuedAtMs, startsAtMs, durationMs, log })
   }
   return { insert, move }

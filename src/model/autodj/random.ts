@@ -1,8 +1,8 @@
 /** Returns a number from 0 (inclusive) to 1 (exclusive). */
-export type Random = () => number
+export type RandomSource = () => number
 
 /** A generator that returns the same numbers for the same seed and slot. The mixing is that of SplitMix32. */
-export function seededRandom(seed: number, slot: number): Random {
+export function createSeededRandom(seed: number, slot: number): RandomSource {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(slot, 0x85ebca6b)) >>> 0
   return () => {
     state = (state + 0x9e3779b9) >>> 0

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, minuteMs, parseDay, weekday, type Zone } from './zone.ts'
+import { dayMs, hourMs, minuteMs, parseDayNumber, isoWeekdayOfDay, type TimeZone } from './time-zone.ts'
 
 /** A recurring period, in the time zone of the station. */
 export interface ScheduleItem {
@@ -31,7 +31,7 @@ const horizonMs = 366 * dayMs
  * The window that begins on a local date, or null. A window of almost 24 hours ends where the next one
  * begins.
  */
-export function windowOnDay(zone: Zone, item: ScheduleItem, day: number): ScheduleWindow | null {
+export function findWindowOnDay(zone: TimeZone, item: ScheduleItem, day: number): ScheduleWindow | null {
   if (!opensOn(item, day)) return null
   const startMs = zone.instant(day, item.start_time, 'first')
   const closesMs = closingMs(zone, item, day, startMs)
@@ -40,13 +40,13 @@ export function windowOnDay(zone: Zone, item: ScheduleItem, day: number): Schedu
   return startMs < endMs ? { item, startMs, endMs } : null
 }
 
-function closingMs(zone: Zone, item: ScheduleItem, day: number, startMs: number): number {
+function closingMs(zone: TimeZone, item: ScheduleItem, day: number, startMs: number): number {
   if (item.start_time === item.end_time) return startMs + momentMs
   return zone.instant(item.start_time < item.end_time ? day : day + 1, item.end_time, 'second')
 }
 
 function opensOn(item: ScheduleItem, day: number): boolean {
-  if (item.days.length > 0 && !item.days.includes(weekday(day))) return false
+  if (item.days.length > 0 && !item.days.includes(isoWeekdayOfDay(day))) return false
   if (item.start_date === '' && item.end_date === '') return true
   const { first, last } = findDates(item)
   return first <= day && day <= last
@@ -67,25 +67,29 @@ function findDates(item: ScheduleItem): DateRange {
   // end_date is the date on which the last window ends, unless it equals start_date.
   const endsNextDay = 0 < end_time && end_time < start_time && start_date !== end_date
   const dates = {
-    first: start_date === '' ? -Infinity : parseDay(start_date),
-    last: end_date === '' ? Infinity : parseDay(end_date) - (endsNextDay ? 1 : 0)
+    first: start_date === '' ? -Infinity : parseDayNumber(start_date),
+    last: end_date === '' ? Infinity : parseDayNumber(end_date) - (endsNextDay ? 1 : 0)
   }
   datesByItem.set(item, dates)
   return dates
 }
 
 /** The dates whose windows may overlap a range, with a margin for clocks that go back over midnight. */
-function datesTouching(zone: Zone, fromMs: number, toMs: number): DateRange {
+function datesTouching(zone: TimeZone, fromMs: number, toMs: number): DateRange {
   return { first: zone.localDay(fromMs) - 2, last: zone.localDay(toMs) + 1 }
 }
 
 /** The window at an instant, or null: the one that began last, of equal starts the item listed first. */
-export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: number): ScheduleWindow | null {
+export function findWindowAt(
+  zone: TimeZone,
+  items: readonly ScheduleItem[],
+  atMs: number
+): ScheduleWindow | null {
   const { first, last } = datesTouching(zone, atMs, atMs)
   let open: ScheduleWindow | null = null
   for (const item of items) {
     for (let day = first; day <= last; day++) {
-      const window = windowOnDay(zone, item, day)
+      const window = findWindowOnDay(zone, item, day)
       if (!window || atMs < window.startMs || window.endMs <= atMs) continue
       if (!open || open.startMs < window.startMs) open = window
     }
@@ -94,8 +98,8 @@ export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: numbe
 }
 
 /** All windows that overlap a range (to: exclusive; at most 366 days), by start, then by item. */
-export function windowsBetween(
-  zone: Zone,
+export function listWindowsBetween(
+  zone: TimeZone,
   items: readonly ScheduleItem[],
   fromMs: number,
   toMs: number
@@ -106,7 +110,7 @@ export function windowsBetween(
   // Item by item: if the calendar skips a date, windows of two dates begin together.
   for (const item of items) {
     for (let day = first; day <= last; day++) {
-      const window = windowOnDay(zone, item, day)
+      const window = findWindowOnDay(zone, item, day)
       if (window && Math.max(window.startMs, fromMs) < Math.min(window.endMs, untilMs)) windows.push(window)
     }
   }
@@ -114,8 +118,8 @@ export function windowsBetween(
 }
 
 /** The next start of a window after an instant, or null if none is within `withinMs` or 366 days. */
-export function nextWindowStart(
-  zone: Zone,
+export function findNextWindowStart(
+  zone: TimeZone,
   items: readonly ScheduleItem[],
   afterMs: number,
   withinMs: number
@@ -125,7 +129,7 @@ export function nextWindowStart(
   for (let day = first; day <= last; day++) {
     let openingMs = Infinity
     for (const item of items) {
-      const startMs = windowOnDay(zone, item, day)?.startMs ?? Infinity
+      const startMs = findWindowOnDay(zone, item, day)?.startMs ?? Infinity
       if (startMs > afterMs) openingMs = Math.min(openingMs, startMs)
     }
     // No later date opens earlier.
@@ -135,7 +139,7 @@ export function nextWindowStart(
 }
 
 /** The latest instant up to `atMs` at which the local clock shows a minute of the hour. */
-export function lastHourlyTarget(zone: Zone, minute: number, atMs: number): number {
+export function lastHourlyTarget(zone: TimeZone, minute: number, atMs: number): number {
   const { fromMs, offsetMs } = zone.span(atMs)
   const aheadMs = offsetMs - minute * minuteMs
   const targetMs = Math.floor((atMs + aheadMs) / hourMs) * hourMs - aheadMs
@@ -143,7 +147,7 @@ export function lastHourlyTarget(zone: Zone, minute: number, atMs: number): numb
 }
 
 /** The first instant after `afterMs` at which the local clock shows a minute of the hour. */
-export function nextHourlyTarget(zone: Zone, minute: number, afterMs: number): number {
+export function nextHourlyTarget(zone: TimeZone, minute: number, afterMs: number): number {
   const fromMs = Math.floor(afterMs) + 1
   const { untilMs, offsetMs } = zone.span(fromMs)
   const aheadMs = offsetMs - minute * minuteMs

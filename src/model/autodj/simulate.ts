@@ -1,10 +1,10 @@
-import { transferIndex } from './duplicates.ts'
+import { transferPlayIndex } from './duplicates.ts'
 import type { PlayOrRow, LastPlay, Playlist } from './library.ts'
-import type { LogEntry } from './log-entry.ts'
+import type { DecisionLogEntry } from './log-entry.ts'
 import type { PlannerInput, QueuedRow } from './queue-draft.ts'
 import { planQueue, type QueuePlan } from './queue-planner.ts'
-import { forkTracks, trackIndex, markAired } from './tracks.ts'
-import { hourMs } from './zone.ts'
+import { hourMs } from './time-zone.ts'
+import { forkTrackColumns, findTrackIndex, markTrackAired } from './track-columns.ts'
 
 /** The state of a station from which a simulation starts. */
 export interface SimulationStart extends Pick<PlannerInput, 'library' | 'queue' | 'queueLength' | 'nextSeq'> {
@@ -20,17 +20,20 @@ export interface SimulatedPlay {
   readonly endsAtMs: number
   readonly play: PlayOrRow | null
   /** Empty for rows that were in the queue at the start. */
-  readonly log: readonly LogEntry[]
+  readonly log: readonly DecisionLogEntry[]
 }
 
 /** Plays older than this do not matter, unless the duplicate range is longer. */
 const minPastMs = 27 * hourMs
 
 /** Yields what the engine would play, on copies. Ends only if nothing will ever play again. */
-export function* simulate(start: SimulationStart): Generator<SimulatedPlay, void> {
+export function* simulatePlays(start: SimulationStart): Generator<SimulatedPlay, void> {
   const { library, queueLength } = start
-  const playlists = library.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
-  const logs = new Map<number, readonly LogEntry[]>()
+  const playlists = library.playlists.map(playlist => ({
+    ...playlist,
+    tracks: forkTrackColumns(playlist.tracks)
+  }))
+  const logs = new Map<number, readonly DecisionLogEntry[]>()
   const pastMs = Math.max(minPastMs, library.rules.duplicateRangeMs)
   const older = new Map(library.past.older)
   let { startedAtMs, nextSeq, fromMs: atMs } = start
@@ -57,7 +60,7 @@ export function* simulate(start: SimulationStart): Generator<SimulatedPlay, void
       continue
     }
     const id = first.id ?? -(first.seq ?? 0)
-    queue = applyPlan(queue, plan).filter(row => row.id !== id)
+    queue = applyQueuePlan(queue, plan).filter(row => row.id !== id)
     requests = requests.filter(request => request.id !== first.requestId)
     const play: PlayOrRow = { ...first, startsAtMs: atMs }
     recordPlay(playlists, play)
@@ -76,7 +79,7 @@ function recordPlay(
 ): void {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (playlist && trackId !== null)
-    markAired(playlist.tracks, trackIndex(playlist.tracks, trackId), pass, startsAtMs)
+    markTrackAired(playlist.tracks, findTrackIndex(playlist.tracks, trackId), pass, startsAtMs)
 }
 
 /** Returns the plays after a time, and summarizes the others in `older`. */
@@ -89,12 +92,12 @@ function forgetPlays(plays: PlayOrRow[], older: Map<number, LastPlay>, sinceMs: 
     if (playlistId !== null) older.set(playlistId, { startsAtMs, visibleAfter: 0 })
   }
   const rest = plays.slice(count)
-  transferIndex(plays, rest)
+  transferPlayIndex(plays, rest)
   return rest
 }
 
 /** The queue after a plan. The id of a new row is its negative `seq`, which no stored row has. */
-export function applyPlan(queue: readonly QueuedRow[], plan: QueuePlan): QueuedRow[] {
+export function applyQueuePlan(queue: readonly QueuedRow[], plan: QueuePlan): QueuedRow[] {
   const withdrawn = new Set(plan.withdraw)
   const moved = new Map(plan.move.map(row => [row.id, row]))
   const kept = queue

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { hasHeaderSafeHost, parseUrl } from '../../platform/outbound/networks.ts'
-import { unstorable } from '../../platform/text/foreign-text.ts'
+import { unstorablePattern } from '../../platform/text/foreign-text.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -16,7 +16,7 @@ export interface Field<Value> {
   /** The schema of the input, if it differs from that of the output. */
   readonly accepts?: JsonSchema
   /**
-   * `secret`: write-only, reads `""`. `private address`: redacted for callers who may not set it.
+   * `secretField`: write-only, reads `""`. `private address`: redacted for callers who may not set it.
    * `read-only`: ignored in a body.
    */
   readonly kind: 'plain' | 'secret' | 'private address' | 'read-only'
@@ -46,15 +46,15 @@ export function toColumnName(field: string): string {
 export const sealingPurpose = (table: string, field: string): string => `${table}.${toColumnName(field)}`
 
 /** The documentation of a field, with an example if the default is not one. */
-export interface About {
+export interface FieldAbout {
   readonly about: string
   readonly example?: unknown
 }
 
 /** The message of a failed check: an error code, and a sentence that follows the field's name. */
-export const problemText = (code: string, sentence: string) => `${code}: ${sentence}`
+export const formatCheckMessage = (code: string, sentence: string) => `${code}: ${sentence}`
 
-const described = ({ about, example }: About): JsonSchema =>
+const described = ({ about, example }: FieldAbout): JsonSchema =>
   example === undefined ? { description: about } : { description: about, examples: [example] }
 
 function plain<Value>(
@@ -66,9 +66,9 @@ function plain<Value>(
   return { input, fallback, schema: withDefault, kind: 'plain', isStored: true, isFixed: false }
 }
 
-const anyText = v.string(problemText('invalid_type', 'must be text.'))
+const anyText = v.string(formatCheckMessage('invalid_type', 'must be text.'))
 
-interface TextOptions extends About {
+interface TextOptions extends FieldAbout {
   readonly max: number
   readonly min?: number
   readonly fallback?: string
@@ -82,7 +82,7 @@ interface TextOptions extends About {
 }
 
 /** Text that may be stored: no NUL, lone surrogate or U+FFFD. Other controls are allowed in long texts only. */
-export function text(options: TextOptions): Field<string> {
+export function textField(options: TextOptions): Field<string> {
   const { max, min = 0, fallback, isLong = false, isTrimmed = false, pattern } = options
   const forbidden = isLong ? /\0/ : /\p{Cc}/u
   const input = v.pipe(
@@ -90,18 +90,21 @@ export function text(options: TextOptions): Field<string> {
     v.transform(value => (isTrimmed ? value.trim() : value)),
     v.check(
       value => !value.includes('\uFFFD'),
-      problemText('invalid_format', 'contains U+FFFD, which replaces a character that was lost.')
+      formatCheckMessage('invalid_format', 'contains U+FFFD, which replaces a character that was lost.')
     ),
     v.check(
-      value => !forbidden.test(value) && !unstorable.test(value),
-      problemText('invalid_format', 'contains characters that are not allowed.')
+      value => !forbidden.test(value) && !unstorablePattern.test(value),
+      formatCheckMessage('invalid_format', 'contains characters that are not allowed.')
     ),
-    v.check(value => min === 0 || value !== '', problemText('blank', 'must not be empty.')),
-    v.minLength(min, problemText('too_short', `must have at least ${min} characters.`)),
-    v.check(value => isWithin(value, max), problemText('too_long', `must have at most ${max} characters.`)),
+    v.check(value => min === 0 || value !== '', formatCheckMessage('blank', 'must not be empty.')),
+    v.minLength(min, formatCheckMessage('too_short', `must have at least ${min} characters.`)),
+    v.check(
+      value => isWithin(value, max),
+      formatCheckMessage('too_long', `must have at most ${max} characters.`)
+    ),
     v.check(
       value => !pattern || (value === '' && min === 0) || pattern.test(value),
-      problemText('invalid_format', options.says ?? 'is malformed.')
+      formatCheckMessage('invalid_format', options.says ?? 'is malformed.')
     )
   )
   const schema = {
@@ -119,7 +122,7 @@ function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max)
 }
 
-interface NumberOptions extends About {
+interface NumberOptions extends FieldAbout {
   readonly min: number
   readonly max: number
   readonly fallback?: number
@@ -132,32 +135,32 @@ function numeric(
 ): Field<number> {
   const isInRange = v.check<number, string>(
     value => value >= min && value <= max,
-    problemText('out_of_range', `must be from ${min} to ${max}.`)
+    formatCheckMessage('out_of_range', `must be from ${min} to ${max}.`)
   )
   const schema = { ...type, ...described(about), minimum: min, maximum: max }
   return plain(v.pipe(input, isInRange), fallback, schema)
 }
 
-const notWhole = problemText('invalid_type', 'must be a whole number.')
+const notWhole = formatCheckMessage('invalid_type', 'must be a whole number.')
 const wholeNumber = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,18}$/, notWhole), v.transform(Number))], notWhole),
   v.integer(notWhole),
-  v.safeInteger(problemText('out_of_range', 'is too large.'))
+  v.safeInteger(formatCheckMessage('out_of_range', 'is too large.'))
 )
 /** A number as text. */
-export const numberText = /^-?\d{1,15}(\.\d{1,15})?$/
+export const numberTextPattern = /^-?\d{1,15}(\.\d{1,15})?$/
 
 const anyNumber = v.union(
-  [v.number(), v.pipe(v.string(), v.regex(numberText), v.transform(Number))],
-  problemText('invalid_type', 'must be a number.')
+  [v.number(), v.pipe(v.string(), v.regex(numberTextPattern), v.transform(Number))],
+  formatCheckMessage('invalid_type', 'must be a number.')
 )
 
 /** A whole number, or its digits as text. */
-export const integer = (options: NumberOptions) =>
+export const integerField = (options: NumberOptions) =>
   numeric(wholeNumber, { type: 'integer', format: 'int64' }, options)
 
 /** A number, or text such as `2.5`. */
-export const decimal = (options: NumberOptions) =>
+export const decimalField = (options: NumberOptions) =>
   numeric(anyNumber, { type: 'number', format: 'double' }, options)
 
 const truthy = new Set<unknown>([true, 1, 'true'])
@@ -166,22 +169,28 @@ const boolean = v.pipe(
   v.unknown(),
   v.check(
     value => truthy.has(value) || falsy.has(value),
-    problemText('invalid_type', 'must be true or false.')
+    formatCheckMessage('invalid_type', 'must be true or false.')
   ),
   v.transform(value => truthy.has(value))
 )
 
 /** True or false, also as 0, 1 or text. */
-export function flag({ fallback, ...about }: About & { readonly fallback?: boolean }): Field<boolean> {
+export function flagField({
+  fallback,
+  ...about
+}: FieldAbout & { readonly fallback?: boolean }): Field<boolean> {
   return plain(boolean, fallback, { type: 'boolean', ...described(about) })
 }
 
 /** One of several words. */
-export function choice<const Option extends string>(
+export function choiceField<const Option extends string>(
   options: readonly [Option, ...Option[]],
-  { fallback, ...about }: About & { readonly fallback?: NoInfer<Option> }
+  { fallback, ...about }: FieldAbout & { readonly fallback?: NoInfer<Option> }
 ): Field<Option> {
-  const isOption = v.picklist(options, problemText('not_in_enum', `must be one of ${options.join(', ')}.`))
+  const isOption = v.picklist(
+    options,
+    formatCheckMessage('not_in_enum', `must be one of ${options.join(', ')}.`)
+  )
   const schema = { type: 'string', enum: options, ...described(about) }
   return plain(v.pipe(anyText, isOption), fallback, schema)
 }
@@ -189,7 +198,7 @@ export function choice<const Option extends string>(
 /** Whether a text is an http or https URL without user and password. */
 export function isWebAddress(value: string): boolean {
   const url = parseUrl(value)
-  if (!url || /[\s\p{Cc}]/u.test(value) || unstorable.test(value)) return false
+  if (!url || /[\s\p{Cc}]/u.test(value) || unstorablePattern.test(value)) return false
   const { protocol, username, password } = url
   return (
     ['http:', 'https:'].includes(protocol) && hasHeaderSafeHost(url) && username === '' && password === ''
@@ -197,14 +206,14 @@ export function isWebAddress(value: string): boolean {
 }
 
 /** An http or https URL, or empty text. */
-export function webAddress({ max, ...about }: About & { readonly max: number }): Field<string> {
+export function webAddressField({ max, ...about }: FieldAbout & { readonly max: number }): Field<string> {
   const input = v.pipe(
     anyText,
     v.trim(),
-    v.maxLength(max, problemText('too_long', `must have at most ${max} characters.`)),
+    v.maxLength(max, formatCheckMessage('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => value === '' || isWebAddress(value),
-      problemText('invalid_url', 'must be an address that begins with http:// or https://.')
+      formatCheckMessage('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )
   const pattern = '^$|^\\s*[hH][tT][tT][pP][sS]?://'
@@ -212,64 +221,65 @@ export function webAddress({ max, ...about }: About & { readonly max: number }):
 }
 
 /** Refuses a list that is too long before its elements are validated. */
-export function limitElements(max: number) {
+export function maxElementsCheck(max: number) {
   return v.check<unknown, string>(
     value => !Array.isArray(value) || value.length <= max,
-    problemText('too_long', `must have at most ${max} elements.`)
+    formatCheckMessage('too_long', `must have at most ${max} elements.`)
   )
 }
 
 /** A list. Empty elements (null, "", [], {}), as in bodies generated from the schema, are dropped. */
-export function listOf<Item>(
+export function listField<Item>(
   item: v.GenericSchema<unknown, Item>,
-  { max, items, ...about }: About & { readonly max: number; readonly items: JsonSchema }
+  { max, items, ...about }: FieldAbout & { readonly max: number; readonly items: JsonSchema }
 ): Field<Item[]> {
   const input = v.pipe(
-    v.array(v.unknown(), problemText('invalid_type', 'must be a list.')),
-    v.maxLength(max, problemText('too_long', `must have at most ${max} elements.`)),
-    v.transform(elements => elements.filter(element => !isEmpty(element))),
+    v.array(v.unknown(), formatCheckMessage('invalid_type', 'must be a list.')),
+    v.maxLength(max, formatCheckMessage('too_long', `must have at most ${max} elements.`)),
+    v.transform(elements => elements.filter(element => !isEmptyValue(element))),
     v.array(item)
   )
   return plain<Item[]>(input, [], { type: 'array', items, ...described(about), maxItems: max })
 }
 
 /** Whether a value is null, `""`, `[]` or `{}`. */
-export function isEmpty(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   if (value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
 /** A field with its own validation and schema. */
-export function custom<Value>(
+export function validatedField<Value>(
   input: v.GenericSchema<unknown, Value>,
   {
     fallback,
     schema,
     accepts,
     ...about
-  }: About & { readonly fallback?: Value; readonly schema: JsonSchema; readonly accepts?: JsonSchema }
+  }: FieldAbout & { readonly fallback?: Value; readonly schema: JsonSchema; readonly accepts?: JsonSchema }
 ): Field<Value> {
   const field = plain(input, fallback, { ...schema, ...described(about) })
   return accepts ? { ...field, accepts: { ...accepts, ...described(about) } } : field
 }
 
 /** Write-only text: it reads `""`, and `""` in a body keeps the stored value. */
-export const secret = (options: TextOptions): Field<string> => writeOnly(text({ ...options, fallback: '' }))
+export const secretField = (options: TextOptions): Field<string> =>
+  writeOnlyField(textField({ ...options, fallback: '' }))
 
 /** Makes a field write-only. */
-export function writeOnly<Value>(field: Field<Value>): Field<Value> {
+export function writeOnlyField<Value>(field: Field<Value>): Field<Value> {
   const noted = withNote(field, 'Write-only: reads "".')
   return { ...noted, schema: { ...noted.schema, writeOnly: true }, kind: 'secret' }
 }
 
 /** Makes a secret one of which only a hash is stored. */
-export const hashed = (field: Field<string>): Field<string> => ({ ...field, isHashed: true })
+export const hashedField = (field: Field<string>): Field<string> => ({ ...field, isHashed: true })
 
 /** Keeps the values of a field, which may contain secrets, out of the audit log. */
-export const unaudited = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isUnaudited: true })
+export const unauditedField = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isUnaudited: true })
 
 /** Makes an address private, because it may contain a token: only callers who may set it read it whole. */
-export function maskedAddress(field: Field<string>): Field<string> {
+export function maskedAddressField(field: Field<string>): Field<string> {
   return { ...withNote(field, 'Keys that may not set it see its origin only.'), kind: 'private address' }
 }
 
@@ -279,11 +289,11 @@ function withNote<Value>(field: Field<Value>, note: string): Field<Value> {
 }
 
 /** A field that the server computes, and that is ignored in a body. `isStored`: read from its column. */
-export function readOnly<Value>({
+export function readOnlyField<Value>({
   schema,
   isStored = false,
   ...about
-}: About & { readonly schema: JsonSchema; readonly isStored?: boolean }): Field<Value | undefined> {
+}: FieldAbout & { readonly schema: JsonSchema; readonly isStored?: boolean }): Field<Value | undefined> {
   const input = v.pipe(
     v.unknown(),
     v.transform(() => undefined)
@@ -293,6 +303,6 @@ export function readOnly<Value>({
 }
 
 /** Makes a field constant after creation; `x-fixed` in its schema tells forms. */
-export function fixed<Value>(field: Field<Value>): Field<Value> {
+export function fixedField<Value>(field: Field<Value>): Field<Value> {
   return { ...field, schema: { ...field.schema, 'x-fixed': true }, isFixed: true }
 }

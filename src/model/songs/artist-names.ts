@@ -27,7 +27,7 @@ export function splitArtists(text: string): string[] {
 }
 
 /** The one form of the name of an artist. */
-export function toOneForm(name: string): string {
+export function normalizeArtistName(name: string): string {
   const pieces = splitAtCommas(name)
   return isOneName(pieces) ? reorderName(pieces) : pieces.join(', ')
 }
@@ -41,7 +41,7 @@ function splitList(text: string): string[] {
   const joined = members.flatMap(pieces =>
     pieces.flatMap((name, at) => (at > 0 && name.startsWith('the ') ? [`${name} ${pieces[at - 1]}`] : []))
   )
-  return [...names, ...joined, toOneForm(text)]
+  return [...names, ...joined, normalizeArtistName(text)]
 }
 
 /** `Last, First`: one comma, and a single word before or after it. */

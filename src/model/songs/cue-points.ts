@@ -22,7 +22,7 @@ export const noCuePoints: CuePoints = {
 
 const isCuePoint = (name: string): name is CuePoint => name in noCuePoints
 
-export const cueNames: readonly CuePoint[] = Object.keys(noCuePoints).filter(isCuePoint)
+export const cuePointNames: readonly CuePoint[] = Object.keys(noCuePoints).filter(isCuePoint)
 
 /** A cue after those that decide whether it fits. */
 const byDependence = ['cueOutMs', 'cueInMs', 'startNextMs', 'fadeInMs', 'fadeOutMs', 'amplifyDb'] as const

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { splitArtists, toOneForm } from './artist-names.ts'
+import { splitArtists, normalizeArtistName } from './artist-names.ts'
 
 /* Keys for duplicate checks: 52-bit hashes, exact as a number and as a Postgres bigint. */
 
@@ -16,7 +16,9 @@ export function titleKey(title: string): number {
  */
 export function artistKeys(artist: string, listed: readonly string[] = []): number[] {
   const names =
-    listed.length > 0 ? listed.map(name => toOneForm(normalize(name))) : splitArtists(normalize(artist))
+    listed.length > 0
+      ? listed.map(name => normalizeArtistName(normalize(name)))
+      : splitArtists(normalize(artist))
   return [...new Set(names.filter(name => name !== '').map(hashKey))]
 }
 

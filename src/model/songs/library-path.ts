@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 
 import { isWebUrl, parseUrl } from '../../platform/outbound/networks.ts'
-import { unstorable } from '../../platform/text/foreign-text.ts'
-import { maxNameBytes } from '../../platform/text/name-key.ts'
+import { unstorablePattern } from '../../platform/text/foreign-text.ts'
+import { maxNameBytes } from '../../platform/text/unicode-names.ts'
 
 /** A normalized path or URL, or what is wrong with it. */
 export type PathOrProblem = { readonly path: string } | { readonly problem: string }
@@ -16,7 +16,7 @@ export const maxPathBytes = 2_000
  */
 export function parseLibraryPath(text: string, mediaFolder: string | null): PathOrProblem {
   if (Buffer.byteLength(text) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }
-  if (/\p{Cc}/u.test(text) || unstorable.test(text))
+  if (/\p{Cc}/u.test(text) || unstorablePattern.test(text))
     return { problem: 'contains characters that are not allowed.' }
   if (isWebUrl(text)) return parseUrlPath(text)
   if (/^[a-z][a-z0-9+.-]*:/i.test(text))
@@ -35,7 +35,7 @@ const characters = new Intl.Segmenter('en', { granularity: 'grapheme' })
  * Returns the path with a number after the name of its file, `a (2).mp3`, for one that is taken. The name is
  * shortened by whole characters to what a file system can store.
  */
-export function numberPath(path: string, number: number): string {
+export function addNumberToPath(path: string, number: number): string {
   const { dir, name, ext } = posix.parse(path)
   const end = ` (${number})${ext}`
   let room = maxNameBytes - Buffer.byteLength(end)

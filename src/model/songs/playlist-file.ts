@@ -1,6 +1,6 @@
 import { runInTimeSlices } from '../../platform/runtime/time-slices.ts'
 import { decodeForeignLines } from '../../platform/text/foreign-text.ts'
-import { cleanLine, maxLengths, songText, type SongTags, toDurationMs } from './song.ts'
+import { cleanLine, maxTagLengths, formatSongText, type SongTags, toDurationMs } from './song.ts'
 
 /** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */
 export interface PlaylistEntry extends Pick<SongTags, 'durationMs' | 'artist' | 'title'> {
@@ -69,7 +69,7 @@ function* parseSteps(text: string): Generator<undefined, ParsedPlaylist> {
 }
 
 /** Whether entries were omitted because the playlist is too long. */
-export function isTruncated({ problems }: ParsedPlaylist): boolean {
+export function isPlaylistTruncated({ problems }: ParsedPlaylist): boolean {
   return problems.includes(tooManyEntries) || problems.includes(tooManyLines)
 }
 
@@ -178,17 +178,17 @@ function* readPls(lines: Line[], problems: string[]): Generator<undefined, Playl
 
 /** Some programs write the artist as `Artist1`, a few of them also in the title. */
 function withArtist(artist: string, title: string): Pick<PlaylistEntry, 'artist' | 'title'> {
-  const named = cleanLine(artist, maxLengths.artist)
+  const named = cleanLine(artist, maxTagLengths.artist)
   if (named === '') return splitTitle(title)
   const start = `${named} - `
   const rest = title.toLowerCase().startsWith(start.toLowerCase()) ? title.slice(start.length) : title
-  return { artist: named, title: cleanLine(rest, maxLengths.title) }
+  return { artist: named, title: cleanLine(rest, maxTagLengths.title) }
 }
 
 function splitTitle(text: string): { artist: string; title: string } {
   const at = text.indexOf(' - ')
   const [artist, title] = at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + 3)]
-  return { artist: cleanLine(artist, maxLengths.artist), title: cleanLine(title, maxLengths.title) }
+  return { artist: cleanLine(artist, maxTagLengths.artist), title: cleanLine(title, maxTagLengths.title) }
 }
 
 /** A track of a playlist to be rendered. */
@@ -199,10 +199,10 @@ export interface ListedSong extends Readonly<Omit<PlaylistEntry, 'location'>> {
 /** The formats of playlists, with their content types. */
 export const playlistMimeTypes = { m3u: 'audio/x-mpegurl', pls: 'audio/x-scpls' } as const
 
-export type PlaylistFormat = keyof typeof playlistMimeTypes
+export type PlaylistFileFormat = keyof typeof playlistMimeTypes
 
 /** Renders a playlist. `parsePlaylist` returns the same paths in the same order. */
-export function renderPlaylistFile(format: PlaylistFormat, songs: readonly ListedSong[]): string {
+export function renderPlaylistFile(format: PlaylistFileFormat, songs: readonly ListedSong[]): string {
   return `${(format === 'm3u' ? m3uLines(songs) : plsLines(songs)).join('\n')}\n`
 }
 
@@ -225,7 +225,7 @@ const plsLines = (songs: readonly ListedSong[]) => [
 const seconds = ({ durationMs }: ListedSong) => (durationMs === 0 ? -1 : Math.floor(durationMs / 1000))
 
 const line = ({ artist, title }: ListedSong) =>
-  songText(artist, title)
+  formatSongText(artist, title)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
 

@@ -53,9 +53,9 @@ export const generateUniqueId = (): string => randomBytes(12).toString('hex')
 /** A title from a path or URL: the file name without extension, or the host. */
 export function titleFromPath(path: string): string {
   const url = isWebUrl(path) ? parseUrl(path) : null
-  if (!url) return cleanLine(basename(path, extname(path)), maxLengths.title)
+  if (!url) return cleanLine(basename(path, extname(path)), maxTagLengths.title)
   const name = basename(url.pathname, extname(url.pathname))
-  return cleanLine(decodePercent(name) ?? name, maxLengths.title) || url.host
+  return cleanLine(decodePercent(name) ?? name, maxTagLengths.title) || url.host
 }
 
 /** The id of an empty text: the MD5 of `stationoffline`. */
@@ -65,7 +65,7 @@ const emptyTextId = '5a6a865199cf5df73b1417326d2ff24f'
  * The id of a song for players and web hooks: the MD5 (32 hex digits) of the first 150 code points of its
  * text, in lower case, without spaces, hyphens, quotes and line breaks.
  */
-export function songId(text: string): string {
+export function computeSongId(text: string): string {
   // A code point has at most two UTF-16 units.
   const start = Array.from(text.slice(0, 300)).slice(0, 150).join('')
   const bare = start.replace(/[ \-"'\n\t\r]/g, '')
@@ -74,15 +74,16 @@ export function songId(text: string): string {
 }
 
 /** The song id of a URL. Different URLs are different songs, regardless of title. */
-export const addressSongId = (address: string): string => createHash('md5').update(address).digest('hex')
+export const computeAddressSongId = (address: string): string =>
+  createHash('md5').update(address).digest('hex')
 
 /** `Artist - Title`; an empty part is omitted with the hyphen. */
-export function songText(artist: string, title: string): string {
+export function formatSongText(artist: string, title: string): string {
   return [artist, title].filter(part => part !== '').join(' - ')
 }
 
 /** Maximum lengths of tags, in code points. */
-export const maxLengths = {
+export const maxTagLengths = {
   artist: 255,
   title: 255,
   album: 200,

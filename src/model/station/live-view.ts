@@ -1,4 +1,4 @@
-import type { CachedResponse } from './document.ts'
+import type { CachedResponse } from './cached-response.ts'
 import type { StationVisibility } from './listen-grant.ts'
 import type { StationState } from './state.ts'
 

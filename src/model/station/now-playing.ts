@@ -1,4 +1,11 @@
-import { type CuedSong, isOnline, type Mount, type Play, type Song, type StationState } from './state.ts'
+import {
+  type CuedSong,
+  isStationOnline,
+  type ShownMount,
+  type ShownPlay,
+  type ShownSong,
+  type StationState
+} from './state.ts'
 
 /**
  * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect. They differ
@@ -37,9 +44,11 @@ export function renderNowPlaying(
   baseUrl: string
 ): NowPlayingDocument {
   const { shown, live } = state
-  const playing = renderPlay(state, shown ?? offlinePlay(state), rendering, baseUrl)
+  const playing = renderPlayObject(state, shown ?? offlinePlay(state), rendering, baseUrl)
   const before = {
-    station: isAzuracast(rendering) ? renderAzuracastStation(state, baseUrl) : renderStation(state, baseUrl),
+    station: isAzuracast(rendering)
+      ? renderAzuracastStation(state, baseUrl)
+      : renderStationObject(state, baseUrl),
     listeners: renderCount(state.listeners),
     live: {
       is_live: live !== null,
@@ -50,9 +59,9 @@ export function renderNowPlaying(
     now_playing: { ...playing, song: { ...playing.song, art: shownArtUrl(state, baseUrl) } }
   }
   const after = {
-    playing_next: state.next === null ? null : renderCued(state, state.next, rendering, baseUrl),
-    song_history: state.history.map(play => renderPlay(state, play, rendering, baseUrl)),
-    is_online: isOnline(state),
+    playing_next: state.next === null ? null : renderCuedObject(state, state.next, rendering, baseUrl),
+    song_history: state.history.map(play => renderPlayObject(state, play, rendering, baseUrl)),
+    is_online: isStationOnline(state),
     cache: rendering === 'rest' || rendering === 'azuracast' ? 'hit' : 'event'
   }
   return {
@@ -67,12 +76,12 @@ export function renderNowPlaying(
 
 /** Renders `elapsed` (0 to the duration) and `remaining` at a time. */
 export function renderElapsed(document: NowPlayingDocument, nowSeconds: number): string {
-  const elapsed = elapsedAt(document, nowSeconds)
+  const elapsed = elapsedSecondsAt(document, nowSeconds)
   return `"elapsed":${elapsed},"remaining":${Math.max(document.duration - elapsed, 0)}`
 }
 
 /** Elapsed whole seconds of the shown song. Document and elapsed time determine the text. */
-export function elapsedAt(
+export function elapsedSecondsAt(
   { playedAt, duration, isRunning, isOpenEnded }: NowPlayingDocument,
   nowSeconds: number
 ): number {
@@ -82,7 +91,7 @@ export function elapsedAt(
 }
 
 /** The shown song as `Artist - Title` without an empty part, or the name of the station. */
-export function renderLine({ shown, profile }: StationState): string {
+export function renderSongLine({ shown, profile }: StationState): string {
   const { artist, title } = shown?.song ?? { artist: '', title: profile.offlineText }
   return joinNames(artist, title) || profile.name
 }
@@ -91,16 +100,16 @@ export function renderLine({ shown, profile }: StationState): string {
 export function shownArtUrl({ shown, live, profile }: StationState, baseUrl: string): string {
   const artId = shown?.song.artId ?? ''
   if (artId === '' && shown !== null && live?.art) return toAbsoluteUrl(live.art, baseUrl)
-  return artUrl(artId, profile.shortName, baseUrl)
+  return songArtUrl(artId, profile.shortName, baseUrl)
 }
 
 /** The `station` object of the REST API (19 keys). */
-export function renderStation(state: StationState, baseUrl: string) {
+export function renderStationObject(state: StationState, baseUrl: string) {
   const { profile, listeners } = state
   const { shortName } = profile
   const mounts = profile.mounts.map(mount => ({
     id: mount.id,
-    name: mountName(mount),
+    name: mountDisplayName(mount),
     url: mountUrl(shortName, mount, baseUrl),
     bitrate: mount.bitrate,
     format: mount.format,
@@ -136,17 +145,17 @@ export function renderStation(state: StationState, baseUrl: string) {
 }
 
 /** AzuraCast has no station that the clock plays. It is shown as played by Liquidsoap. */
-export const azuracastBackend = (backend: string): string => (backend === 'clock' ? 'liquidsoap' : backend)
+export const toAzuracastBackend = (backend: string): string => (backend === 'clock' ? 'liquidsoap' : backend)
 
 /** The `station` object as AzuraCast answers it: unknown addresses, bitrates and formats are null. */
 export function renderAzuracastStation(state: StationState, baseUrl: string) {
-  const station = renderStation(state, baseUrl)
+  const station = renderStationObject(state, baseUrl)
   const { profile } = state
   const withAutodj = new Set(profile.mounts.filter(mount => mount.hasAutodj).map(({ id }) => id))
   const hasHls = profile.hlsEnabled && profile.backend !== 'none'
   return {
     ...station,
-    backend: azuracastBackend(profile.backend),
+    backend: toAzuracastBackend(profile.backend),
     listen_url: station.listen_url || null,
     url: station.url || null,
     requests_enabled: profile.requestsEnabled ?? false,
@@ -165,17 +174,17 @@ export function renderAzuracastStation(state: StationState, baseUrl: string) {
 }
 
 /** The `song` object of the REST API (10 keys). */
-export function renderSong(
-  song: Song,
+export function renderSongObject(
+  song: ShownSong,
   station: { shortName: string; customFields: readonly { id: number; shortName: string }[] },
   rendering: NowPlayingVariant,
   baseUrl: string
 ) {
   return {
     id: song.id,
-    art: artUrl(song.artId, station.shortName, baseUrl),
+    art: songArtUrl(song.artId, station.shortName, baseUrl),
     custom_fields: renderCustomFields(song, station.customFields, rendering),
-    text: isAzuracast(rendering) ? renderAzuracastText(song) : joinNames(song.artist, song.title),
+    text: isAzuracast(rendering) ? renderAzuracastSongText(song) : joinNames(song.artist, song.title),
     artist: song.artist,
     title: song.title,
     album: song.album,
@@ -188,16 +197,19 @@ export function renderSong(
 const joinNames = (...names: readonly string[]) => names.filter(name => name !== '').join(' - ')
 
 /** The text of a song as AzuraCast derives it: with the album, which streams do not send. */
-export const renderAzuracastText = ({ artist, album, title }: Pick<Song, 'artist' | 'album' | 'title'>) =>
-  joinNames(artist, album, title)
+export const renderAzuracastSongText = ({
+  artist,
+  album,
+  title
+}: Pick<ShownSong, 'artist' | 'album' | 'title'>) => joinNames(artist, album, title)
 
 /** The URL of a song's cover, or of the default cover. */
-export function artUrl(artId: string, shortName: string, baseUrl: string): string {
+export function songArtUrl(artId: string, shortName: string, baseUrl: string): string {
   return toAbsoluteUrl(artId ? `/api/station/${shortName}/art/${artId}.jpg` : genericArtPath, baseUrl)
 }
 
 function renderCustomFields(
-  song: Song,
+  song: ShownSong,
   fields: readonly { id: number; shortName: string }[],
   rendering: NowPlayingVariant
 ) {
@@ -206,7 +218,12 @@ function renderCustomFields(
   return Object.fromEntries(fields.map(field => [field.shortName, song.customFields[field.id] ?? null]))
 }
 
-export function renderPlay(state: StationState, play: Play, rendering: NowPlayingVariant, baseUrl: string) {
+export function renderPlayObject(
+  state: StationState,
+  play: ShownPlay,
+  rendering: NowPlayingVariant,
+  baseUrl: string
+) {
   return {
     sh_id: play.shId,
     played_at: toSeconds(play.startedAtMs),
@@ -214,11 +231,11 @@ export function renderPlay(state: StationState, play: Play, rendering: NowPlayin
     playlist: play.playlist,
     streamer: play.streamer,
     is_request: play.isRequest,
-    song: renderSong(play.song, state.profile, rendering, baseUrl)
+    song: renderSongObject(play.song, state.profile, rendering, baseUrl)
   }
 }
 
-export function renderCued(
+export function renderCuedObject(
   state: StationState,
   next: CuedSong,
   rendering: NowPlayingVariant,
@@ -230,11 +247,11 @@ export function renderCued(
     duration: toSeconds(next.durationMs),
     playlist: next.playlist,
     is_request: next.isRequest,
-    song: renderSong(next.song, state.profile, rendering, baseUrl)
+    song: renderSongObject(next.song, state.profile, rendering, baseUrl)
   }
 }
 
-function offlinePlay({ profile }: StationState): Play {
+function offlinePlay({ profile }: StationState): ShownPlay {
   const noTags = { artist: '', album: '', genre: '', isrc: '', lyrics: '', artId: '', customFields: {} }
   const song = { id: offlineSongId, title: profile.offlineText, ...noTags }
   return { shId: 0, startedAtMs: 0, durationMs: 0, playlist: '', streamer: '', isRequest: false, song }
@@ -252,12 +269,12 @@ function renderCount(count: { total: number; unique: number } | undefined) {
   return { total: count?.total ?? 0, unique: count?.unique ?? 0, current: count?.total ?? 0 }
 }
 
-function mountUrl(shortName: string, mount: Mount, baseUrl: string): string {
+function mountUrl(shortName: string, mount: ShownMount, baseUrl: string): string {
   return mount.customUrl || `${baseUrl}/listen/${shortName}${mount.path}`
 }
 
 /** The display name of a mount, or its path with the format that the AutoDJ sends. */
-export function mountName(mount: Omit<Mount, 'id' | 'isDefault' | 'customUrl'>): string {
+export function mountDisplayName(mount: Omit<ShownMount, 'id' | 'isDefault' | 'customUrl'>): string {
   if (mount.displayName !== '') return mount.displayName
   if (!mount.hasAutodj || mount.format === '') return mount.path
   const format = mount.format.toUpperCase()

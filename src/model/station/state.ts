@@ -6,20 +6,20 @@ export interface StationState {
   /** Increases with each change within the epoch. Set by Redis when the state is stored; 0 before. */
   readonly offset: number
   /** The station revision at which each part last changed. */
-  readonly revisions: Revisions
+  readonly revisions: PartRevisions
   readonly profile: StationProfile
   readonly listeners: ListenerCounts
   /** Null while the station is silent. */
   readonly current: CurrentPlay | null
   /** The current play, or the visible play before it while a jingle plays. */
-  readonly shown: Play | null
+  readonly shown: ShownPlay | null
   /** Ended visible plays, newest first. */
-  readonly history: readonly Play[]
+  readonly history: readonly ShownPlay[]
   readonly next: CuedSong | null
   readonly live: LiveBroadcast | null
 }
 
-export type Revisions = Readonly<Record<'station' | 'playback' | 'queue' | 'listeners' | 'live', number>>
+export type PartRevisions = Readonly<Record<'station' | 'playback' | 'queue' | 'listeners' | 'live', number>>
 
 /** Settings that change rarely. */
 export interface StationProfile {
@@ -38,14 +38,14 @@ export interface StationProfile {
   readonly requestsEnabled?: boolean
   /** Listen tokens of earlier generations are revoked. Undefined in states of releases without them; then 0. */
   readonly listenTokenGeneration?: number
-  readonly mounts: readonly Mount[]
+  readonly mounts: readonly ShownMount[]
   readonly remotes: readonly RemoteStream[]
   /** All custom fields, by id. */
   readonly customFields: readonly { readonly id: number; readonly shortName: string }[]
 }
 
 /** A visible mount. `bitrate` in kbit/s; 0: unknown. */
-export interface Mount {
+export interface ShownMount {
   readonly id: number
   readonly path: string
   readonly displayName: string
@@ -58,7 +58,7 @@ export interface Mount {
   readonly isDefault: boolean
 }
 
-export interface RemoteStream extends Pick<Mount, 'id' | 'bitrate' | 'format'> {
+export interface RemoteStream extends Pick<ShownMount, 'id' | 'bitrate' | 'format'> {
   readonly name: string
   readonly url: string
 }
@@ -80,7 +80,7 @@ export interface ListenerCounts extends ListenerCount {
   readonly hls: number
 }
 
-export interface Song {
+export interface ShownSong {
   /** 32 hex digits, see `src/model/songs/song.ts`. */
   readonly id: string
   readonly artist: string
@@ -96,7 +96,7 @@ export interface Song {
 }
 
 /** A row of the song history. */
-export interface Play {
+export interface ShownPlay {
   readonly shId: number
   readonly startedAtMs: number
   /** 0: unknown. */
@@ -104,7 +104,7 @@ export interface Play {
   readonly playlist: string
   readonly streamer: string
   readonly isRequest: boolean
-  readonly song: Song
+  readonly song: ShownSong
 }
 
 /** The current play, shown or not. `dueAtMs`: when the clock ends it; null if only a report does. */
@@ -115,7 +115,7 @@ export interface CurrentPlay {
 }
 
 /** The first visible row of the queue. */
-export interface CuedSong extends Pick<Play, 'durationMs' | 'playlist' | 'isRequest' | 'song'> {
+export interface CuedSong extends Pick<ShownPlay, 'durationMs' | 'playlist' | 'isRequest' | 'song'> {
   readonly cuedAtMs: number
   readonly playsAtMs: number
 }
@@ -129,7 +129,7 @@ interface LiveBroadcast {
 
 /** The live state as read from Postgres, without the offset, which is set when the state is stored. */
 export interface StationSnapshot extends VisibleState {
-  readonly counts: CountsBasis
+  readonly counts: FlushedCounts
 }
 
 /** What a station shows, without the offset. */
@@ -145,7 +145,7 @@ export function pickVisibleState(snapshot: VisibleState & Partial<StationSnapsho
  * The counts in Postgres, as of the last flush. Redis keeps its own counts and starts with these if it has
  * none. The list of sources is always taken from here.
  */
-export interface CountsBasis extends ListenerCount {
+export interface FlushedCounts extends ListenerCount {
   /** Whether the station has a web hook for gained or lost listeners. */
   readonly hasHooks: boolean
   /** By key: `mount:7`, `remote:7`, `hls:7`. `path`: of the mount, or the URL of the remote. */
@@ -166,12 +166,12 @@ export interface PlayCounts {
 }
 
 /** The station revision of a state. */
-export function newestRevision({ revisions }: Pick<StationState, 'revisions'>): number {
+export function stationRevisionOf({ revisions }: Pick<StationState, 'revisions'>): number {
   return Math.max(...Object.values(revisions))
 }
 
 /** Whether a song plays or a DJ is connected. */
-export function isOnline(state: { readonly current: unknown; readonly live: unknown }): boolean {
+export function isStationOnline(state: { readonly current: unknown; readonly live: unknown }): boolean {
   return state.current !== null || state.live !== null
 }
 

@@ -1,7 +1,7 @@
-import { isOnline, type Revisions } from './state.ts'
+import { isStationOnline, type PartRevisions } from './state.ts'
 
 /** The triggers of web hooks and events. */
-export const triggers = [
+export const triggerNames = [
   'song_changed',
   'song_changed_live',
   'listener_gained',
@@ -12,12 +12,12 @@ export const triggers = [
   'station_online'
 ] as const
 
-export type Trigger = (typeof triggers)[number]
+export type Trigger = (typeof triggerNames)[number]
 
 /** Web hooks get these only once the new status has lasted. */
 export const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
 
-const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
+const triggersOfParts: Readonly<Record<keyof PartRevisions, readonly Trigger[]>> = {
   station: [],
   queue: [],
   playback: ['song_changed', 'song_changed_live', 'station_online', 'station_offline'],
@@ -31,7 +31,7 @@ const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
  */
 export function mayFireTriggers(
   hookTriggers: readonly (readonly Trigger[])[],
-  parts: ReadonlySet<keyof Revisions>
+  parts: ReadonlySet<keyof PartRevisions>
 ): boolean {
   const fired = new Set([...parts].flatMap(part => triggersOfParts[part]))
   // Of an unreadable web hook they may be anything.
@@ -67,7 +67,7 @@ export function triggersBetween(before: TriggerState, after: TriggerState): Trig
     if (before.live !== null) fired.push('live_disconnect')
     if (after.live !== null) fired.push('live_connect')
   }
-  if (isOnline(before) && !isOnline(after)) fired.push('station_offline')
-  if (!isOnline(before) && isOnline(after)) fired.push('station_online')
+  if (isStationOnline(before) && !isStationOnline(after)) fired.push('station_offline')
+  if (!isStationOnline(before) && isStationOnline(after)) fired.push('station_online')
   return fired
 }

@@ -1,4 +1,4 @@
-import { failingStations, stationFailures } from '../metrics/stations.ts'
+import { failingStationsMetric, stationFailuresMetric } from '../metrics/stations.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { type Logger, openLineLimit } from '../runtime/log.ts'
 import { describeError, isStoreAway } from '../runtime/store-errors.ts'
@@ -94,7 +94,7 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
   )
 
   const failing = () => [...entries.values()].filter(({ failures }) => failures > 0)
-  failingStations.read = () => new Set(failing().map(({ stationId }) => stationId)).size
+  failingStationsMetric.read = () => new Set(failing().map(({ stationId }) => stationId)).size
 
   function find(task: StationTask, stationId: number, part: number): Entry {
     const key = `${task} ${stationId} ${part}`
@@ -113,7 +113,7 @@ export function openStationFaults(log: Logger, clock: () => number = () => perfo
     entry.failures++
     entry.lastMs = nowMs
     entry.reason = describeError(error)
-    stationFailures.inc({ task })
+    stationFailuresMetric.inc({ task })
     if (nowMs - entry.failureLoggedMs < logIntervalMs) return
     entry.failureLoggedMs = nowMs
     const { failures } = entry

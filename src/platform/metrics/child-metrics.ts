@@ -30,7 +30,7 @@ const isRequest = (message: unknown): message is MetricsRequest => hasType(messa
 const isMetricsResponse = (message: unknown): message is MetricsResponse => hasType(message, 'metrics')
 
 /** Answers the parent of this process. Returns the function that stops it. */
-export function respondToParent(registry: Registry): () => Promise<void> {
+export function answerMetricsParent(registry: Registry): () => Promise<void> {
   const onMessage = (message: unknown) => {
     if (isRequest(message)) void respond(message)
   }

@@ -5,9 +5,9 @@ import { assertPortIsFree } from '../process/ports.ts'
 import { openSingleFlight } from '../runtime/coalesce.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
-import { respondToParent } from './child-metrics.ts'
-import { measureProcess } from './process.ts'
-import { registry } from './registry.ts'
+import { answerMetricsParent } from './child-metrics.ts'
+import { registerProcessMetrics } from './process.ts'
+import { metricsRegistry } from './registry.ts'
 
 interface ExporterConfig {
   /** Undefined: nothing is exported. */
@@ -25,9 +25,9 @@ type Close = () => Promise<void>
  */
 export async function exportMetrics(kind: string, config: ExporterConfig, log: Logger): Promise<Close> {
   if (config.METRICS_PORT === undefined) return async () => {}
-  measureProcess(kind)
-  if (isSupervised()) return respondToParent(registry)
-  return serveMetrics(() => registry.metrics(), config, log)
+  registerProcessMetrics(kind)
+  if (isSupervised()) return answerMetricsParent(metricsRegistry)
+  return serveMetrics(() => metricsRegistry.metrics(), config, log)
 }
 
 const collectTimeoutMs = 5_000
@@ -49,7 +49,7 @@ export async function serveMetrics(
   async function respond(res: ServerResponse): Promise<void> {
     try {
       const text = await collectOnce(() => withDeadline(collectTimeoutMs, 'collecting metrics', collect))
-      res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
+      res.writeHead(200, { 'Content-Type': metricsRegistry.contentType }).end(text)
     } catch (error) {
       log.warn({ err: error }, 'metrics not collected')
       res.writeHead(503, { 'Content-Type': 'text/plain' }).end('The metrics could not be collected.\n')

@@ -14,7 +14,7 @@ export interface PoolUse {
 const pools = new Map<string, () => PoolUse>()
 
 /** Adds a pool to the metrics; one of the same name is replaced. */
-export function addPool(name: string, use: () => PoolUse): void {
+export function addPoolMetrics(name: string, use: () => PoolUse): void {
   pools.set(name, use)
 }
 
@@ -40,19 +40,19 @@ const waiting = declareSampledGauge(
 )
 waiting.read = () => [...pools].map(([pool, use]) => [{ pool }, use().waiting] as const)
 
-export const queryDuration = declareHistogram(
+export const queryDurationMetric = declareHistogram(
   'cuewire_postgres_query_duration_seconds',
   'Time from sending a statement to its result, by kind and first table: "update stations".',
   [0.001, 0.0025, 0.01, 0.05, 0.25, 1, 5],
   ['statement']
 )
 
-export const closedConnections = declareCounter(
+export const closedConnectionsMetric = declareCounter(
   'cuewire_postgres_closed_connections_total',
   'Connections that ended, and attempts to connect that failed. Each connection is replaced within an hour.'
 )
 
-export const queryErrors = declareOpenCounter(
+export const queryErrorsMetric = declareOpenCounter(
   'cuewire_postgres_query_errors_total',
   'Statements that failed, by class of SQLSTATE; connection: the connection was lost.',
   ['class']

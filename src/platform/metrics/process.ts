@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge } from 'prom-client'
 
 import { fullVersion } from '../process/program-files.ts'
-import { registry } from './registry.ts'
+import { metricsRegistry } from './registry.ts'
 
 /* Metrics of the process itself: CPU, memory, garbage collection, delay of the event loop, version. */
 
@@ -19,16 +19,16 @@ const misnamed = [
 const delayIntervalMs = 50
 
 /** Begins to measure the process. `kind` is a label of all its metrics: `server` or `workers`. */
-export function measureProcess(kind: string): void {
-  registry.setDefaultLabels({ process: kind })
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: delayIntervalMs })
-  for (const name of misnamed) registry.removeSingleMetric(name)
+export function registerProcessMetrics(kind: string): void {
+  metricsRegistry.setDefaultLabels({ process: kind })
+  collectDefaultMetrics({ register: metricsRegistry, eventLoopMonitoringPrecision: delayIntervalMs })
+  for (const name of misnamed) metricsRegistry.removeSingleMetric(name)
   const info = new Gauge({
     name: 'cuewire_build_info',
     help: 'Always 1; the labels are the version of Cuewire and of Node.js.',
     labelNames: ['version', 'node'],
     aggregator: 'first',
-    registers: [registry]
+    registers: [metricsRegistry]
   })
   info.set({ version: fullVersion, node: process.versions.node }, 1)
 }

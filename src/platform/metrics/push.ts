@@ -11,40 +11,40 @@ import {
 const transports = ['websocket', 'sse', 'http_stream'] as const
 export type TransportName = (typeof transports)[number]
 
-export const connections = declareGauges(
+export const connectionsMetric = declareGauges(
   'cuewire_live_connections',
   'Open connections of listeners and widgets.',
   'transport',
   [...transports, 'long_poll']
 )
 
-export const connectionLimit = declareGauge(
+export const connectionLimitMetric = declareGauge(
   'cuewire_live_connections_limit',
   'LIVE_MAX_CONNECTIONS: connections that are admitted.'
 )
 
-export const refusals = declareCounters(
+export const refusalsMetric = declareCounters(
   'cuewire_live_refused_connections_total',
   'Connections that were refused: total, LIVE_MAX_CONNECTIONS was reached; address, LIVE_MAX_CONNECTIONS_PER_ADDRESS; station, LIVE_MAX_CONNECTIONS_PER_STATION.',
   'limit',
   ['total', 'address', 'station']
 )
 
-export const subscriptions = declareGauges(
+export const subscriptionsMetric = declareGauges(
   'cuewire_live_subscriptions',
   'Channels that clients are subscribed to, by what they get: full publications or deltas.',
   'form',
   ['full', 'delta']
 )
 
-export const framesSent = declareCounters(
+export const framesSentMetric = declareCounters(
   'cuewire_live_frames_sent_total',
   'Frames that were sent or buffered.',
   'transport',
   transports
 )
 
-export const bytesSent = declareCounters(
+export const bytesSentMetric = declareCounters(
   'cuewire_live_sent_bytes_total',
   'Bytes of these frames, without those of the protocols below.',
   'transport',
@@ -52,7 +52,7 @@ export const bytesSent = declareCounters(
 )
 
 /** The codes of PROTOCOL.md, and `client`: the client closed the connection. */
-export const disconnects = declareCounters(
+export const disconnectsMetric = declareCounters(
   'cuewire_live_disconnects_total',
   'Connections that ended, by the code of the disconnect frame; client: the client left.',
   'code',
@@ -61,40 +61,40 @@ export const disconnects = declareCounters(
 
 const fanOutBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-export const fanOutDuration = declareHistogram(
+export const fanOutDurationMetric = declareHistogram(
   'cuewire_live_fan_out_duration_seconds',
   'Time from the first to the last subscriber of a channel that a publication was sent to.',
   fanOutBuckets
 )
 
-export const commitToFrame = declareHistogram(
+export const commitToFrameMetric = declareHistogram(
   'cuewire_live_commit_to_frame_seconds',
   'Time from the end of a change in Postgres, directly before its commit, until the last subscriber of a channel has its frame.',
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 )
 
-export const feedLag = declareHistogram(
+export const feedLagMetric = declareHistogram(
   'cuewire_feed_lag_seconds',
   'Time from storing a change in Redis until this server has its message; includes the difference between the clocks of Redis and Postgres.',
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 )
 
-export const feedAge = declareGauge(
+export const feedAgeMetric = declareGauge(
   'cuewire_feed_checked_age_seconds',
   'Time since all states of this server were known to equal those in Redis.',
   'max'
 )
 
-export const feedStations = declareGauge('cuewire_feed_stations', 'Stations of this server.', 'max')
+export const feedStationsMetric = declareGauge('cuewire_feed_stations', 'Stations of this server.', 'max')
 
-export const namedStaleStations = declareSampledGauge(
+export const namedStaleStationsMetric = declareSampledGauge(
   'cuewire_feed_stale_station',
   'The first twenty of the stations whose state may be out of date, by short name; always 1.',
   ['station'],
   'max'
 )
 
-export const staleStations = declareGauge(
+export const staleStationsMetric = declareGauge(
   'cuewire_feed_stale_stations',
   'Stations whose state may be out of date: Redis is unavailable, or a song that is over was not ended.',
   'max'

@@ -7,9 +7,9 @@ import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-clien
  */
 
 /** All metrics of this process. */
-export const registry = new Registry()
+export const metricsRegistry = new Registry()
 
-const registers = [registry]
+const registers = [metricsRegistry]
 
 /** A counter: raise `value`. */
 export interface CountedValue {

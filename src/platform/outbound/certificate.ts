@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 
-import { parseHost } from './guard.ts'
+import { canonicalHostOf } from './guard.ts'
 
 const timeoutMs = 10_000
 
@@ -12,7 +12,7 @@ const timeoutMs = 10_000
 export async function readCertificateEnd(url: string, signal?: AbortSignal): Promise<number | null> {
   const { protocol, port } = new URL(url)
   if (protocol !== 'https:') return null
-  const host = parseHost(url)
+  const host = canonicalHostOf(url)
   return new Promise(resolve => {
     const socket = connect({
       host,

@@ -3,9 +3,9 @@ import { lookup } from 'node:dns/promises'
 import { type BlockList, isIP } from 'node:net'
 
 import { openCache } from '../runtime/cache.ts'
-import { codeOf } from '../runtime/errors.ts'
+import { errorCodeOf } from '../runtime/errors.ts'
 import { openFairSemaphore } from '../runtime/fair-semaphore.ts'
-import { withoutBrackets, isWithin, toNetworkList, parseUrl } from './networks.ts'
+import { stripIpv6Brackets, isInNetworks, toNetworkList, parseUrl } from './networks.ts'
 
 /**
  * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast,
@@ -51,9 +51,9 @@ const special = toNetworkList([...special4, ...special6, ...mapped4])
 export function isForbiddenAddress(text: string, allowed: BlockList): boolean {
   // A zone ("%eth0") names an interface.
   const address = text.replace(/%.*$/s, '')
-  if (isWithin(allowed, address)) return false
-  if (isIP(address) === 6 && !isWithin(reachable6, address)) return true
-  return isIP(address) === 0 || isWithin(special, address)
+  if (isInNetworks(allowed, address)) return false
+  if (isIP(address) === 6 && !isInNetworks(reachable6, address)) return true
+  return isIP(address) === 0 || isInNetworks(special, address)
 }
 
 /** Why a URL is refused: a code of the error body, and a sentence that follows the name of the field. */
@@ -73,7 +73,7 @@ export const forbiddenAddressProblem = unsafe(
  * Checks a URL without a DNS lookup: http or https, no user or password, port 80, 443 or 1024 and above, and
  * the address if the host is one, in any notation (decimal, octal, hex).
  */
-export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
+export function findUrlProblem(text: string, allowed: BlockList): UrlProblem | null {
   const url = parseUrl(text)
   if (!url) return { code: 'invalid_url', sentence: 'must be a URL.' }
   const { protocol, username, password, port } = url
@@ -81,13 +81,13 @@ export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
   if (username !== '' || password !== '') return unsafe('must not contain a user or password.')
   if (port !== '' && port !== '80' && port !== '443' && Number(port) < 1024)
     return unsafe('must use port 80, 443, or 1024 and above.')
-  const host = parseHost(text)
+  const host = canonicalHostOf(text)
   return isIP(host) !== 0 && isForbiddenAddress(host, allowed) ? forbiddenAddressProblem : null
 }
 
 /** The host of a URL: a name, or an address in its canonical form without brackets. */
-export function parseHost(url: string): string {
-  return withoutBrackets(new URL(url).hostname)
+export function canonicalHostOf(url: string): string {
+  return stripIpv6Brackets(new URL(url).hostname)
 }
 
 const timeoutMs = 1_000
@@ -95,19 +95,19 @@ const timeoutMs = 1_000
  * Concurrency limit for DNS lookups. Each uses a thread of Node's pool, 4 by default, until the name server
  * answers; two threads are left for other work.
  */
-export const lookupLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
-const lookups = openFairSemaphore({ total: lookupLimit })
+export const dnsLookupLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
+const lookups = openFairSemaphore({ total: dnsLookupLimit })
 
 const unresolvedProblem = unsafe('must have a name that can be looked up.')
 
 /**
- * Checks a URL before it is stored: like `checkUrl`, and all current addresses of its name. A name that does
+ * Checks a URL before it is stored: like `findUrlProblem`, and all current addresses of its name. A name that does
  * not resolve within a second passes, because each request checks it again.
  */
-export async function checkTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
-  const problem = checkUrl(url, allowed)
-  if (problem || isIP(parseHost(url)) !== 0) return problem
-  const addresses = await lookUp(parseHost(url)).catch(() => [])
+export async function findTargetProblem(url: string, allowed: BlockList): Promise<UrlProblem | null> {
+  const problem = findUrlProblem(url, allowed)
+  if (problem || isIP(canonicalHostOf(url)) !== 0) return problem
+  const addresses = await lookUp(canonicalHostOf(url)).catch(() => [])
   return findForbidden(addresses, allowed)
 }
 
@@ -115,17 +115,17 @@ export async function checkTarget(url: string, allowed: BlockList): Promise<UrlP
  * Checks a URL that another program will request, without a guard of its own: a name that does not resolve is a
  * problem. If the name server does not answer within a second, the addresses that the name had in the last hour count.
  */
-export async function checkForeignTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
-  const problem = checkUrl(url, allowed)
-  if (problem || isIP(parseHost(url)) !== 0) return problem
-  const addresses = await lookUpOrRecall(parseHost(url))
+export async function findForeignTargetProblem(url: string, allowed: BlockList): Promise<UrlProblem | null> {
+  const problem = findUrlProblem(url, allowed)
+  if (problem || isIP(canonicalHostOf(url)) !== 0) return problem
+  const addresses = await lookUpOrRecall(canonicalHostOf(url))
   return addresses.length === 0 ? unresolvedProblem : findForbidden(addresses, allowed)
 }
 
 const findForbidden = (addresses: readonly LookupAddress[], allowed: BlockList) =>
   addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddressProblem : null
 
-const lookUp = (name: string) => resolveAddresses(name, AbortSignal.timeout(timeoutMs))
+const lookUp = (name: string) => resolveHostAddresses(name, AbortSignal.timeout(timeoutMs))
 
 /** The last addresses of names. */
 const recalled = openCache<string, readonly LookupAddress[]>({ maxEntries: 1_000, ttlMs: 3_600_000 })
@@ -137,12 +137,12 @@ async function lookUpOrRecall(name: string): Promise<readonly LookupAddress[]> {
     return addresses
   } catch (error) {
     // There is no such name: the name server has answered.
-    return codeOf(error) === 'ENOTFOUND' ? [] : (recalled.get(name) ?? [])
+    return errorCodeOf(error) === 'ENOTFOUND' ? [] : (recalled.get(name) ?? [])
   }
 }
 
 /** Resolves all addresses of a name. Rejects for an unknown name, and as soon as the signal is aborted. */
-export async function resolveAddresses(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
+export async function resolveHostAddresses(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   signal.throwIfAborted()
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

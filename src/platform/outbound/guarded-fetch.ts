@@ -5,13 +5,13 @@ import { type BlockList, isIP, type Socket } from 'node:net'
 
 import { version } from '../process/program-files.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
-import { codeOf } from '../runtime/errors.ts'
+import { errorCodeOf } from '../runtime/errors.ts'
 import {
-  checkUrl,
+  findUrlProblem,
   forbiddenAddressProblem,
-  parseHost,
+  canonicalHostOf,
   isForbiddenAddress,
-  resolveAddresses
+  resolveHostAddresses
 } from './guard.ts'
 import { findProxy, openTunnelAgent, ProxyFault } from './proxy.ts'
 
@@ -71,12 +71,12 @@ async function resolveAllowed(
   allowed: BlockList,
   signal: AbortSignal
 ): Promise<LookupAddress[]> {
-  const problem = checkUrl(url, allowed)
+  const problem = findUrlProblem(url, allowed)
   if (problem) throw new FetchFault('blocked', { message: `The address ${problem.sentence}` })
-  const host = parseHost(url)
+  const host = canonicalHostOf(url)
   const family = isIP(host)
   if (family !== 0) return [{ address: host, family }]
-  const addresses = await resolveAddresses(host, signal)
+  const addresses = await resolveHostAddresses(host, signal)
   // With an empty list, Node throws an error that cannot be caught.
   if (addresses.length === 0) throw new FetchFault('dns')
   if (addresses.some(({ address }) => isForbiddenAddress(address, allowed))) throw new FetchFault('blocked')
@@ -118,7 +118,7 @@ function send(
 /** Returns an agent that connects to the checked addresses, so that the name is not resolved again. */
 function openAgent(url: string, addresses: readonly LookupAddress[]): http.Agent {
   const { protocol } = new URL(url)
-  const name = parseHost(url)
+  const name = canonicalHostOf(url)
   const servername = isIP(name) === 0 ? name : ''
   const proxy = findProxy(url)
   if (proxy !== null) {
@@ -216,7 +216,7 @@ const words: readonly (readonly [RegExp, FetchFaultReason])[] = [
 /** Converts the error of a request to a `FetchFault`. Other errors are returned unchanged. */
 export function toFetchFault(error: unknown): unknown {
   if (error instanceof ProxyFault) return new FetchFault('refused', { message: error.message })
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   const word = words.find(([pattern]) => pattern.test(code))?.[1]
   if (word === undefined) return error
   return new FetchFault(word, { message: `${sentences[word].slice(0, -1)} (${code}).` })

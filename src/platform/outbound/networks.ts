@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
 /** Whether a text is an address, or a network like `10.0.0.0/8`. */
-export function isNetwork(text: string): boolean {
+export function isAddressOrNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const family = isIP(address)
   if (family === 0 || rest.length > 0) return false
@@ -21,13 +21,13 @@ export function toNetworkList(networks: readonly string[]): BlockList {
 }
 
 /** Whether a text is an address in one of the networks. An IPv4-mapped IPv6 address counts as IPv4. */
-export function isWithin(list: BlockList, address: string): boolean {
+export function isInNetworks(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** The key of an address for limits per client: an IPv4 address, or the /64 network of an IPv6 address. */
-export function limitKeyOf(address: string): string {
+export function addressLimitKeyOf(address: string): string {
   return isIP(address) === 6 ? ipv6Network(address, 64) : address
 }
 
@@ -35,7 +35,7 @@ export function limitKeyOf(address: string): string {
  * The networks of an address that may belong to one person, from coarse to fine: the /24 network of an IPv4 address and
  * the address, or the /48 and /64 networks of an IPv6 address. Other text is returned alone.
  */
-export function limitGroupsOf(address: string): string[] {
+export function addressLimitGroupsOf(address: string): string[] {
   const family = isIP(address)
   if (family === 6) return [ipv6Network(address, 48), ipv6Network(address, 64)]
   return family === 4 ? [address.replace(/\d+$/, '0/24'), address] : [address]
@@ -67,7 +67,7 @@ export function parseUrl(text: string, base?: string): URL | null {
 }
 
 /** The host of a URL without the brackets of an IPv6 address. */
-export const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
+export const stripIpv6Brackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
 
 /** Whether the path of a song is a URL. */
 export const isWebUrl = (path: string): boolean => /^https?:\/\//i.test(path)

@@ -3,7 +3,7 @@ import * as https from 'node:https'
 import { type BlockList, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-import { withoutBrackets, isNetwork, isWithin, parseUrl, toNetworkList } from './networks.ts'
+import { stripIpv6Brackets, isAddressOrNetwork, isInNetworks, parseUrl, toNetworkList } from './networks.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -40,14 +40,14 @@ export function findProxy(target: string, env: Environment = process.env): URL |
  * and `*`.
  */
 function isExcluded(hostname: string, port: string, list: string): boolean {
-  const host = withoutBrackets(hostname).replace(/\.$/, '')
+  const host = stripIpv6Brackets(hostname).replace(/\.$/, '')
   const networks: string[] = []
   for (const entry of list
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(Boolean)) {
     if (entry === '*') return true
-    if (isNetwork(entry)) {
+    if (isAddressOrNetwork(entry)) {
       networks.push(entry)
       continue
     }
@@ -59,7 +59,7 @@ function isExcluded(hostname: string, port: string, list: string): boolean {
   return networks.length > 0 && isIn(toNetworkList(networks), host)
 }
 
-const isIn = (networks: BlockList, host: string) => isIP(host) !== 0 && isWithin(networks, host)
+const isIn = (networks: BlockList, host: string) => isIP(host) !== 0 && isInNetworks(networks, host)
 
 /** A proxy has no connection to a target. */
 export class ProxyFault extends Error {
@@ -118,7 +118,7 @@ function openTunnel(proxy: URL, target: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const sent = request({
       method: 'CONNECT',
-      host: withoutBrackets(hostname),
+      host: stripIpv6Brackets(hostname),
       port: port || (protocol === 'https:' ? 443 : 80),
       path: target,
       agent: false,

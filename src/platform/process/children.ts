@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 
 import type { Logger } from '../runtime/log.ts'
 import { OperatorError, ReportedError } from '../runtime/operator-error.ts'
-import { builtFile, fullVersion } from './program-files.ts'
-import { supervise, type Supervised } from './supervise.ts'
+import { builtFileUrl, fullVersion } from './program-files.ts'
+import { superviseProgram, type SupervisedProgram } from './supervise.ts'
 
 interface ChildOptions {
   readonly env: NodeJS.ProcessEnv
@@ -21,7 +21,7 @@ interface ChildOptions {
  * Resolves when it is ready; rejects if its first start fails.
  */
 export async function superviseChild(name: string, file: string, { log, life, ...options }: ChildOptions) {
-  return supervise(signal => startChild(name, file, options, signal), {
+  return superviseProgram(signal => startChild(name, file, options, signal), {
     firstMs: 500,
     minMs: 500,
     maxMs: 10_000,
@@ -36,9 +36,9 @@ async function startChild(
   file: string,
   { env, stopMs, onStart }: Pick<ChildOptions, 'env' | 'stopMs' | 'onStart'>,
   signal: AbortSignal
-): Promise<Supervised> {
+): Promise<SupervisedProgram> {
   signal.throwIfAborted()
-  const child = fork(builtFile(file), {
+  const child = fork(builtFileUrl(file), {
     env: { ...env, [supervisedVariable]: '1' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })

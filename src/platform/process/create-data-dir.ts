@@ -2,7 +2,7 @@ import { access, constants, mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 import { withDeadline } from '../runtime/deadline.ts'
-import { codeOf } from '../runtime/errors.ts'
+import { errorCodeOf } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import { OperatorError } from '../runtime/operator-error.ts'
 
@@ -21,12 +21,12 @@ export async function assertDataDirIsWritable(path: string): Promise<void> {
     await createDataDir(path)
     await withDeadline(timeoutMs, `reading ${path}`, () => access(path, constants.W_OK | constants.X_OK))
   } catch (error) {
-    throw dataDirError(path, error)
+    throw createDataDirError(path, error)
   }
 }
 
 /** Like `assertDataDirIsWritable`, for a server, which writes to it only what is uploaded: logs a warning instead. */
-export async function warnUnlessWritable(path: string, log: Logger): Promise<void> {
+export async function warnUnlessDataDirIsWritable(path: string, log: Logger): Promise<void> {
   await assertDataDirIsWritable(path).catch((error: unknown) => {
     if (!(error instanceof OperatorError)) throw error
     log.warn(`uploads will fail: ${error.message}`)
@@ -34,9 +34,9 @@ export async function warnUnlessWritable(path: string, log: Logger): Promise<voi
 }
 
 /** The error of a DATA_DIR in which nothing can be written. */
-export const dataDirError = (path: string, cause: unknown): OperatorError =>
+export const createDataDirError = (path: string, cause: unknown): OperatorError =>
   new OperatorError(
-    `DATA_DIR ${resolve(path)} is not writable (${codeOf(cause) || String(cause)}): set a writable folder`,
+    `DATA_DIR ${resolve(path)} is not writable (${errorCodeOf(cause) || String(cause)}): set a writable folder`,
     { cause }
   )
 
@@ -48,7 +48,7 @@ async function createFolder(path: string): Promise<string | undefined> {
     await mkdir(path)
     return path
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') {
+    if (errorCodeOf(error) !== 'ENOENT') {
       if (await isFolder(path)) return undefined
       throw error
     }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { codeOf } from '../runtime/errors.ts'
+import { errorCodeOf } from '../runtime/errors.ts'
 import { AdvisedError } from '../runtime/operator-error.ts'
 
 /**
@@ -49,7 +49,7 @@ export async function assertPortIsFree(
 async function findListenError(host: string, port: number): Promise<string | null> {
   const server = createServer()
   return new Promise(resolve => {
-    server.once('error', error => resolve(codeOf(error) || error.message))
+    server.once('error', error => resolve(errorCodeOf(error) || error.message))
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
   })
 }

@@ -7,17 +7,17 @@ const programFolder = findProgramFolder()
 const buildFolder = import.meta.url.endsWith('.ts') ? new URL('dist/', programFolder) : programFolder
 
 /** The URL of a file that is the same in the project and in a build, like `assets/docs.html`. */
-export function projectFile(path: string): URL {
+export function projectFileUrl(path: string): URL {
   return new URL(path, programFolder)
 }
 
 /** The URL of a file that only a build has: web files, or a program like `src/server.js`. */
-export function builtFile(path: string): URL {
+export function builtFileUrl(path: string): URL {
   return new URL(path, buildFolder)
 }
 
 const manifest: { readonly version: string; readonly commit?: string } = JSON.parse(
-  readFileSync(projectFile('package.json'), 'utf8')
+  readFileSync(projectFileUrl('package.json'), 'utf8')
 )
 
 export const { version } = manifest

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 
 import { DeadlineExceeded, withDeadline } from '../runtime/deadline.ts'
-import { type Logger, logConsole, openLog } from '../runtime/log.ts'
+import { type Logger, redirectConsoleToLog, openLog } from '../runtime/log.ts'
 import { ReportedError } from '../runtime/operator-error.ts'
 import type { Outages } from '../runtime/outages.ts'
 import { isStoreUnavailable, describeError, toOperatorError } from '../runtime/store-errors.ts'
@@ -69,7 +69,7 @@ export async function runService<
   await runEntry(async () => {
     const config = parseConfig(process.env)
     const { log, outages } = await openLog(name, config.LOG_LEVEL)
-    logConsole(log)
+    redirectConsoleToLog(log)
     const opened = openReleasers(log)
     const systemd = openSystemdNotifier(process.env, log)
     const stopping = new AbortController()

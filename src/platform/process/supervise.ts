@@ -4,7 +4,7 @@ import { type BackoffOptions, openBackoff } from '../runtime/repeat.ts'
 import { describeError } from '../runtime/store-errors.ts'
 
 /** A running program. */
-export interface Supervised {
+export interface SupervisedProgram {
   /** Resolves when it has ended, for any reason. */
   readonly exited: Promise<unknown>
   /** Explains why it ended. */
@@ -13,7 +13,7 @@ export interface Supervised {
 }
 
 /** Why a program is down, and when it is restarted: 0 for immediately. */
-export interface Outage {
+export interface ProgramOutage {
   readonly cause: 'ended' | 'not-started'
   /** Its last output, or why it could not be started. */
   readonly output: string
@@ -22,7 +22,7 @@ export interface Outage {
 
 interface SuperviseOptions extends BackoffOptions {
   /** Called before each restart. */
-  readonly onOutage: (outage: Outage) => void
+  readonly onOutage: (outage: ProgramOutage) => void
   /** Once aborted, a first start is aborted and nothing is restarted. A running program continues. */
   readonly life: AbortSignal
 }
@@ -32,7 +32,7 @@ interface SuperviseOptions extends BackoffOptions {
  * first program on restarts, and must reject soon after its signal is aborted. Rejects if the first start
  * fails.
  */
-export async function supervise<Program extends Supervised>(
+export async function superviseProgram<Program extends SupervisedProgram>(
   start: (signal: AbortSignal, first: Program | null) => Promise<Program>,
   { onOutage, life, ...backoffOptions }: SuperviseOptions
 ): Promise<{ readonly first: Program; readonly stop: () => Promise<void> }> {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 
-import { codeOf } from './errors.ts'
+import { errorCodeOf } from './errors.ts'
 
 /*
  * Decides which files may be opened under a name that users, operators or the content of a folder choose. A
@@ -34,11 +34,11 @@ export function isInsideRoots(path: string, roots: readonly string[]): boolean {
 /**
  * Returns the real path of `path` if it is inside the roots both as written and after resolving symbolic
  * links, else null. The file need not exist: its longest existing part is resolved. Dangling or circular
- * links and folders without access return null. Links can change later, so open the file with `openInside`.
+ * links and folders without access return null. Links can change later, so open the file with `openInsideRoots`.
  */
-export async function resolveInside(path: string, roots: readonly string[]): Promise<string | null> {
+export async function resolveInsideRoots(path: string, roots: readonly string[]): Promise<string | null> {
   if (!isInsideRoots(path, roots)) return null
-  const [real, ...realRoots] = await Promise.all([path, ...roots].map(each => resolveExisting(each)))
+  const [real, ...realRoots] = await Promise.all([path, ...roots].map(each => resolveExistingPart(each)))
   const known = realRoots.filter(root => root !== null)
   return real !== undefined && real !== null && isInsideRoots(real, known) ? real : null
 }
@@ -48,7 +48,7 @@ export async function resolveInside(path: string, roots: readonly string[]): Pro
  * open descriptor is checked, so swapping a link during the call has no effect. Throws `OutsideRootsError`,
  * `NotRegularFileError`, or the error of the file system.
  */
-export async function openInside(path: string, realRoots: readonly string[]): Promise<FileHandle> {
+export async function openInsideRoots(path: string, realRoots: readonly string[]): Promise<FileHandle> {
   const real = await realpath(path)
   if (!isInsideRoots(real, realRoots)) throw new OutsideRootsError(path)
   // Without O_NONBLOCK, opening a FIFO waits for a writer.
@@ -97,19 +97,19 @@ async function readOpenedPath(handle: FileHandle, path: string): Promise<string>
 const maxResolutions = 3
 
 /** Returns the real path of the longest existing part plus the rest; null if it cannot be resolved. */
-export async function resolveExisting(path: string, resolutions = 1): Promise<string | null> {
+export async function resolveExistingPart(path: string, resolutions = 1): Promise<string | null> {
   try {
     return await realpath(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return null
+    if (errorCodeOf(error) !== 'ENOENT') return null
     const exists = await lstat(path).then(
       () => true,
-      failure => codeOf(failure) !== 'ENOENT'
+      failure => errorCodeOf(failure) !== 'ENOENT'
     )
     // Somebody has created it since, or it is a dangling link, which exists although it has no real path.
-    if (exists) return resolutions < maxResolutions ? resolveExisting(path, resolutions + 1) : null
+    if (exists) return resolutions < maxResolutions ? resolveExistingPart(path, resolutions + 1) : null
     if (path === dirname(path)) return null
-    const parent = await resolveExisting(dirname(path))
+    const parent = await resolveExistingPart(dirname(path))
     return parent === null ? null : join(parent, relative(dirname(path), path))
   }
 }

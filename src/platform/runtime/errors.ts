@@ -37,11 +37,11 @@ const kinds = {
   internal: [500, 'InternalErrorException', 'A generic exception has occurred.']
 } as const satisfies Record<string, readonly [status: number, type: string, message: string]>
 
-export type ErrorKind = keyof typeof kinds
+export type ApiErrorKind = keyof typeof kinds
 
 /** An error that is returned to the caller of the API. Any other error is a bug and answered with 500. */
 export class ApiError extends Error {
-  readonly kind: ErrorKind
+  readonly kind: ApiErrorKind
   readonly status: number
   /** The name of the exception that clients of the original know. */
   readonly type: string
@@ -51,7 +51,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | null
 
   constructor(
-    kind: ErrorKind,
+    kind: ApiErrorKind,
     message: string = kinds[kind][2],
     extraData: Record<string, unknown> = kind === 'invalid' || kind === 'conflict' ? { errors: [] } : {},
     retryAfterSeconds: number | null = null
@@ -79,7 +79,7 @@ export class ApiError extends Error {
 }
 
 /** Throws 400 with all problems, if there are any. */
-export function assertNoProblems([first, ...others]: readonly FieldError[]): void {
+export function assertNoFieldErrors([first, ...others]: readonly FieldError[]): void {
   if (first) throw ApiError.ofFields([first, ...others])
 }
 
@@ -126,6 +126,6 @@ export class StoreOffline extends ApiError {
 }
 
 /** The `code` of an error; empty if it has none. */
-export function codeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -99,7 +99,7 @@ const maxTexts = 100
 /**
  * Logs what packages write to the console, as warnings; each text once, because some repeat it for each connection.
  */
-export function logConsole(log: Pick<PinoLogger, 'warn'>): void {
+export function redirectConsoleToLog(log: Pick<PinoLogger, 'warn'>): void {
   const texts = new Set<string>()
   const write = (...parts: unknown[]) => {
     const text = formatWithOptions({ colors: false, breakLength: Infinity }, ...parts)

@@ -17,9 +17,9 @@ interface Times {
   readonly jitterMs: number
 }
 
-export type Timing = Pauses | Times
+export type RepeatTiming = Pauses | Times
 
-type RepeatOptions = Timing & {
+type RepeatOptions = RepeatTiming & {
   readonly log: Logger
   /** The log message of the first failure in a row, which ends with `; retrying`. */
   readonly failure: string
@@ -34,7 +34,10 @@ type Work = (signal: AbortSignal, dueAt: Date) => Promise<number | void>
  * Runs `work` repeatedly until `stop`, which waits for the run in flight. Runs never overlap. A failure is
  * logged once until a run succeeds.
  */
-export function repeat(work: Work, { log, failure, onStopped = async () => {}, ...timing }: RepeatOptions) {
+export function repeatWork(
+  work: Work,
+  { log, failure, onStopped = async () => {}, ...timing }: RepeatOptions
+) {
   const stopping = new AbortController()
   const { signal } = stopping
   const isTimed = 'at' in timing

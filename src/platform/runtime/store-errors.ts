@@ -1,10 +1,12 @@
-import { codeOf } from './errors.ts'
+import { errorCodeOf } from './errors.ts'
 import { AdvisedError, OperatorError } from './operator-error.ts'
 
 /** Whether an error means that Postgres or Redis is unreachable. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(codeOf(error)) || isLostRedis(error)
+  return (
+    /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(errorCodeOf(error)) || isLostRedis(error)
+  )
 }
 
 export type StoreName = 'postgres' | 'redis'
@@ -16,7 +18,7 @@ export type StoreName = 'postgres' | 'redis'
 export function findUnavailableStore(error: unknown): StoreName | null {
   if (!(error instanceof Error)) return null
   if (isLostRedis(error) || isRefusedByRedis(error)) return 'redis'
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (/^(CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(code)) return 'postgres'
   // The package adds the statement to each error, also to those of sockets and of names that cannot be resolved.
   const isOfStatement = 'query' in error && 'parameters' in error
@@ -63,14 +65,14 @@ export const isRedisErrorReply = (error: unknown): error is Error =>
   (error.name === 'ReplyError' || error.message.startsWith('Too many Cluster redirections'))
 
 /** Whether an error means that a store is unreachable or overloaded, so that a retry may succeed. */
-export function isStoreFault(error: unknown): boolean {
+export function isTemporaryStoreError(error: unknown): boolean {
   // Out of resources, lock timeout, statement timeout, idle transaction timeout, a read-only Postgres (as
   // after a failover), serialization failure or deadlock.
   return (
     isStoreUnavailable(error) ||
     isRefusedByRedis(error) ||
     isDeniedByRedis(error) ||
-    /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
+    /^(53|55P03|57014|25P03|25006|40)/.test(errorCodeOf(error))
   )
 }
 
@@ -79,14 +81,14 @@ export function isStoreFault(error: unknown): boolean {
  * is unreachable, refuses writes, or is out of resources. A timeout or a conflict may concern only some rows.
  */
 export function isStoreAway(error: unknown): boolean {
-  return isStoreUnavailable(error) || isRefusedByRedis(error) || /^(53|25006)/.test(codeOf(error))
+  return isStoreUnavailable(error) || isRefusedByRedis(error) || /^(53|25006)/.test(errorCodeOf(error))
 }
 
 /** The message of an error for a log line or another message. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A refused connection to a name with several addresses has a code and no message.
-  return error.message || codeOf(error) || error.name
+  return error.message || errorCodeOf(error) || error.name
 }
 
 /** Prepared statements vanish, or exist already, where a pooler gives each transaction another session. */
@@ -99,11 +101,11 @@ const sharedSessions = [
  * The SQLSTATE with which a session refuses itself (`src/stores/db/connections/connection-options.ts`): of the class of
  * servers that start or stop.
  */
-export const readOnlySession = '57P0R'
+export const readOnlySessionCode = '57P0R'
 
 /** What an operator can do about errors of Postgres, by SQLSTATE. */
 const postgresFaults: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
-  [readOnlySession]: [
+  [readOnlySessionCode]: [
     'Postgres is a standby, which is read-only',
     'set DATABASE_URL to the primary, or to all servers (postgres://USER@ONE,OTHER/NAME)'
   ],
@@ -136,7 +138,7 @@ const postgresFaults: Readonly<Record<string, readonly [problem: string, advice:
  */
 export function toOperatorError(error: unknown): OperatorError | null {
   if (error instanceof OperatorError) return error
-  const [problem, advice] = postgresFaults[codeOf(error)] ?? []
+  const [problem, advice] = postgresFaults[errorCodeOf(error)] ?? []
   return problem === undefined || advice === undefined
     ? null
     : new AdvisedError(`${problem} (${describeError(error)})`, advice, { cause: error })

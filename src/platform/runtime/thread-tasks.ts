@@ -1,6 +1,6 @@
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
-import { builtFile } from '../process/program-files.ts'
+import { builtFileUrl } from '../process/program-files.ts'
 import { DeadlineExceeded, withAbortTimeout } from './deadline.ts'
 
 /** The tasks of a thread and their results, which are cloned. */
@@ -28,14 +28,14 @@ interface Pending<Result> {
   readonly reject: (error: Error) => void
 }
 
-/** Starts a thread of a file that is built from a module that calls `runTasks`. */
+/** Starts a thread of a file that is built from a module that calls `runThreadTasks`. */
 function startThread<Protocol extends ThreadProtocol>(
   file: string,
   { resourceLimits = {}, isQuiet = false }: ThreadOptions
 ) {
   type Result = Protocol['result']
   const pending = new Map<number, Pending<Result>>()
-  const worker = new Worker(builtFile(file), { resourceLimits, stdout: isQuiet, stderr: isQuiet })
+  const worker = new Worker(builtFileUrl(file), { resourceLimits, stdout: isQuiet, stderr: isQuiet })
   let lastId = 0
   let isLost = false
   // It keeps the process alive only while it has a task.
@@ -122,7 +122,7 @@ export async function runInOwnThread<Protocol extends ThreadProtocol>(
 }
 
 /** Runs the tasks of this thread, `concurrency` at a time. `run` must not throw. */
-export function runTasks<Protocol extends ThreadProtocol>(
+export function runThreadTasks<Protocol extends ThreadProtocol>(
   concurrency: number,
   run: (task: Protocol['task']) => Promise<Protocol['result']>
 ): void {

@@ -26,7 +26,7 @@ export function openTimeSlices(sliceMs: number, step: () => boolean) {
 }
 
 /** Returns a function that waits for the next tick of the event loop if `sliceMs` have passed since the last one. */
-export function openPauses(sliceMs: number): () => Promise<void> {
+export function openEventLoopYield(sliceMs: number): () => Promise<void> {
   let deadline = performance.now() + sliceMs
   return async () => {
     if (performance.now() < deadline) return
@@ -78,7 +78,7 @@ export async function mapInTimeSlices<Item, Result>(
 }
 
 /** Calls `work` with each added item, in slices of `sliceMs`. `work` must not throw. */
-export function openSlicedQueue<Item>(sliceMs: number, work: (item: Item) => void) {
+export function openTimeSlicedQueue<Item>(sliceMs: number, work: (item: Item) => void) {
   const waiting = new Set<Item>()
   const slices = openTimeSlices(sliceMs, () => {
     const next = waiting.values().next()

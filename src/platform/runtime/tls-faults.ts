@@ -1,4 +1,4 @@
-import { codeOf } from './errors.ts'
+import { errorCodeOf } from './errors.ts'
 
 /** What is wrong with a certificate, by the error codes of Node.js. */
 const faults: Readonly<Record<string, string>> = {
@@ -16,4 +16,4 @@ const faults: Readonly<Record<string, string>> = {
 }
 
 /** Returns what is wrong with a certificate, as the end of a sentence; null for any other error. */
-export const findTlsFault = (error: unknown): string | null => faults[codeOf(error)] ?? null
+export const findTlsFault = (error: unknown): string | null => faults[errorCodeOf(error)] ?? null

@@ -9,11 +9,11 @@ import { setImmediate } from 'node:timers/promises'
  * U+FFFD: it says that text was lost elsewhere, and is removed.
  */
 export function decodeForeignText(bytes: Uint8Array, charset: string | null = null): string {
-  return withoutLostCharacters(decodeAsSent(bytes, charset))
+  return withoutLostCharacters(decodeForeignTextAsSent(bytes, charset))
 }
 
 /** Matches what is never stored: NUL, lone surrogates, and U+FFFD, which replaces characters that were lost. */
-export const unstorable = /[\0\uFFFD\p{Surrogate}]/u
+export const unstorablePattern = /[\0\uFFFD\p{Surrogate}]/u
 
 /** Removes U+FFFD, and lone surrogates, which would be encoded as U+FFFD. */
 export function withoutLostCharacters(text: string): string {
@@ -23,7 +23,7 @@ export function withoutLostCharacters(text: string): string {
 }
 
 /** Like `decodeForeignText`, but keeps U+FFFD: names of files may contain it, and fields of requests refuse it. */
-export function decodeAsSent(bytes: Uint8Array, charset: string | null = null): string {
+export function decodeForeignTextAsSent(bytes: Uint8Array, charset: string | null = null): string {
   const text = decodeUnicode(bytes, charset)
   if (text !== null) return text
   const named = charset === null ? null : findEncoding(charset)
@@ -48,7 +48,8 @@ export function decodeForeignDocument(
   const unmarked = findUnmarkedUtf16(bytes)
   const whole = unmarked === null ? decodeUnicode(bytes, charset) : new TextDecoder(unmarked).decode(bytes)
   if (whole !== null) return whole
-  if (charset !== null && findEncoding(charset)?.startsWith('utf-16')) return decodeAsSent(bytes, charset)
+  if (charset !== null && findEncoding(charset)?.startsWith('utf-16'))
+    return decodeForeignTextAsSent(bytes, charset)
   const codes = Array.from(separators, separator => separator.charCodeAt(0))
   let foreignParts = 0
   const decodeRange = (range: Uint8Array): string => {
@@ -56,7 +57,7 @@ export function decodeForeignDocument(
     const middle = foreignParts < maxForeignParts ? findMiddle(range, codes) : 0
     if (middle > 0) return decodeRange(range.subarray(0, middle)) + decodeRange(range.subarray(middle))
     foreignParts += 1
-    return decodeAsSent(range, charset)
+    return decodeForeignTextAsSent(range, charset)
   }
   return decodeRange(bytes)
 }
@@ -74,7 +75,7 @@ export const decodeForeignLines = (bytes: Uint8Array, charset: string | null = n
   withoutLostCharacters(decodeForeignDocument(bytes, '\r\n', charset))
 
 /** Whether text is in an encoding that has NUL bytes within characters: named, marked or evident UTF-16 or UTF-32. */
-export const isWide = (bytes: Uint8Array, charset: string | null = null): boolean =>
+export const isWideEncoding = (bytes: Uint8Array, charset: string | null = null): boolean =>
   (charset !== null && findEncoding(charset)?.startsWith('utf-16') === true) ||
   marks.some(({ mark }) => startsWith(bytes, mark)) ||
   evidentUtf16(bytes, 4) !== null
@@ -88,7 +89,8 @@ export async function decodeForeignLinesInSlices(
   charset: string | null = null
 ): Promise<string> {
   // Decoded fast, and not at any byte.
-  if (isWide(bytes, charset) || findUnmarkedUtf16(bytes) !== null) return decodeForeignLines(bytes, charset)
+  if (isWideEncoding(bytes, charset) || findUnmarkedUtf16(bytes) !== null)
+    return decodeForeignLines(bytes, charset)
   const texts: string[] = []
   for (let start = 0; start < bytes.length;) {
     const lineEnd = bytes.indexOf(lineFeed, start + sliceBytes)
@@ -123,7 +125,7 @@ function decodeUnicode(bytes: Uint8Array, charset: string | null): string | null
   if (evident !== null) return new TextDecoder(evident).decode(bytes)
 
   const utf8 = decodeIfValid(bytes, 'utf-8')
-  const isDisguised = writesAsciiBytes(named) && utf8 !== null && hasControls(utf8)
+  const isDisguised = encodesAsAsciiBytes(named) && utf8 !== null && hasControls(utf8)
   return named !== null && isDisguised ? (decodeIfValid(bytes, named) ?? utf8) : utf8
 }
 
@@ -288,5 +290,5 @@ function encodingOf(label: string): string | null {
 }
 
 /** Whether an encoding writes characters as ASCII bytes, with control characters among them. */
-export const writesAsciiBytes = (encoding: string | null): boolean =>
+export const encodesAsAsciiBytes = (encoding: string | null): boolean =>
   /^(utf-16|iso-2022)/.test(encoding ?? '')

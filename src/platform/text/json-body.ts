@@ -32,7 +32,7 @@ export function isJsonType(contentType: string): boolean {
  * `__proto__`, which could change the prototype of a copy.
  */
 export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOptions = {}): unknown {
-  return parseText(charset === undefined ? decodeText(bytes) : decodeForeignJson(bytes, charset), options)
+  return parseText(charset === undefined ? decodeUtf8Body(bytes) : decodeForeignJson(bytes, charset), options)
 }
 
 /** Parses a body of any size as `parseJsonBody` does, and yields to the event loop between slices. */
@@ -43,7 +43,7 @@ export async function parseLargeJsonBody(
   if (bytes.length < largeBytes) return parseJsonBody(bytes, { charset, ...options })
   const text =
     charset === undefined
-      ? ((await decodeUtf8InSlices(bytes)) ?? decodeText(bytes))
+      ? ((await decodeUtf8InSlices(bytes)) ?? decodeUtf8Body(bytes))
       : decodeForeignJson(bytes, charset)
   const parts = parseParts(text, options)
   let value: unknown
@@ -95,11 +95,11 @@ function* parseParts(
     return yield* parseJsonInParts(text, { maxValues, check: refuseProtos })
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error
-    if (error.kind === 'malformed') throw malformed('The body is not valid JSON.')
+    if (error.kind === 'malformed') throw createMalformedError('The body is not valid JSON.')
     if (error.kind === 'too-deep')
-      throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
+      throw createMalformedError(`The body is nested more than ${maxJsonDepth} levels deep.`)
     if (error.kind === 'too-many-members')
-      throw malformed(`The body has an object with more than ${maxJsonMembers} members.`, '')
+      throw createMalformedError(`The body has an object with more than ${maxJsonMembers} members.`, '')
     const message =
       error.kind === 'too-long'
         ? `The body has a text, number or white space of more than ${maxTokenLength} characters.`
@@ -109,16 +109,16 @@ function* parseParts(
 }
 
 /** Throws 400 for bytes that are not UTF-8. */
-export function decodeText(bytes: Uint8Array): string {
+export function decodeUtf8Body(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw malformed('The body is not valid UTF-8.')
+    throw createMalformedError('The body is not valid UTF-8.')
   }
 }
 
 /** A 400 for a body, or for a field of it. */
-export function malformed(message: string, field = ''): ApiError {
+export function createMalformedError(message: string, field = ''): ApiError {
   return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
@@ -129,6 +129,7 @@ function refuseProtos(value: unknown, text: string): void {
 
 function visitProtos(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
-  if (Object.hasOwn(value, '__proto__')) throw malformed('A field cannot be named __proto__.', '__proto__')
+  if (Object.hasOwn(value, '__proto__'))
+    throw createMalformedError('A field cannot be named __proto__.', '__proto__')
   for (const member of Object.values(value)) visitProtos(member)
 }

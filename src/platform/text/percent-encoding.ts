@@ -1,5 +1,5 @@
 import { ApiError } from '../runtime/errors.ts'
-import { decodeAsSent } from './foreign-text.ts'
+import { decodeForeignTextAsSent } from './foreign-text.ts'
 
 /** Decodes percent escapes of any encoding; null if an escape is malformed. Keeps U+FFFD. */
 export function decodePercent(text: string): string | null {
@@ -8,7 +8,7 @@ export function decodePercent(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {
-    return /%(?![\da-f]{2})/i.test(text) ? null : decodeAsSent(unescapeBytes(toBinary(text)))
+    return /%(?![\da-f]{2})/i.test(text) ? null : decodeForeignTextAsSent(unescapeBytes(toBinary(text)))
   }
 }
 
@@ -30,7 +30,7 @@ export function parseQuery(query: string): URLSearchParams {
  * Parses a URL-encoded form, whose bytes and escapes may be in any encoding; `charset` and the fields `charset` and
  * `_charset_` name it. Throws 400 for a form with more than 1,000 fields. Keeps U+FFFD.
  */
-export const parseForm = (bytes: Uint8Array, charset: string | null): URLSearchParams =>
+export const parseUrlEncodedForm = (bytes: Uint8Array, charset: string | null): URLSearchParams =>
   decodeFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), charset)
 
 /** The names of fields that name the charset of a form, as those of Icecast and of HTML do. */
@@ -64,7 +64,7 @@ function decodeFields(binary: string, charset: string | null): URLSearchParams {
 }
 
 const decode = (bytes: Buffer | undefined, charset: string | null) =>
-  bytes === undefined ? '' : decodeAsSent(bytes, charset)
+  bytes === undefined ? '' : decodeForeignTextAsSent(bytes, charset)
 
 /** Malformed escapes remain, as browsers do it. */
 function unescapeBytes(binary: string): Buffer {

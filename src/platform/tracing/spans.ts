@@ -1,11 +1,11 @@
 /** Identifies a span in the format of W3C Trace Context: `00-<trace>-<span>-<flags>`. */
 export type Traceparent = string
 
-export type Attributes = Readonly<Record<string, string | number | boolean>>
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface SpanOptions {
   readonly kind?: 'server' | 'client'
-  readonly attributes?: Attributes
+  readonly attributes?: SpanAttributes
   /** The span that caused it; null: none. */
   readonly parent: Traceparent | null
 }
@@ -13,7 +13,7 @@ export interface SpanOptions {
 /** A span that has begun. */
 export interface OpenSpan {
   readonly traceparent: Traceparent
-  readonly set: (attributes: Attributes) => void
+  readonly set: (attributes: SpanAttributes) => void
   /** `error`: why the work failed; null if it did not. */
   readonly end: (error: unknown) => void
 }

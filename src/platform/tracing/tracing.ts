@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { Logger } from '../runtime/log.ts'
-import type { Attributes, OpenSpan, SpanExporter, SpanOptions, Traceparent } from './spans.ts'
+import type { SpanAttributes, OpenSpan, SpanExporter, SpanOptions, Traceparent } from './spans.ts'
 
 /*
  * Traces: which work followed from a request or the end of a song, over all processes. Off unless
@@ -38,7 +38,7 @@ export async function startTracing(
 }
 
 /** Runs work in a span, if spans are exported. */
-export async function traced<Result>(
+export async function runInSpan<Result>(
   name: string,
   options: SpanOptions,
   work: (span: OpenSpan | null) => Promise<Result>
@@ -56,11 +56,11 @@ export async function traced<Result>(
 }
 
 /** Runs work in a span below that of the caller; without a span if the caller has none. */
-export async function tracedWithin<Result>(
+export async function runInChildSpan<Result>(
   name: string,
-  attributes: Attributes,
+  attributes: SpanAttributes,
   work: () => Promise<Result>
 ): Promise<Result> {
   const parent = currentTraceparent()
-  return parent === null ? work() : traced(name, { parent, attributes }, work)
+  return parent === null ? work() : runInSpan(name, { parent, attributes }, work)
 }

@@ -1,8 +1,8 @@
 import type { HlsConnection } from '../../engine/listeners/hls-connections.ts'
-import type { HlsFetch } from './access-log.ts'
+import type { HlsFetch } from './access-log-line.ts'
 
 /** The listeners of a station by variant and identity. Variants without listeners are missing. */
-export type Variants = ReadonlyMap<string, ReadonlyMap<string, SeenListener>>
+export type ListenersByVariant = ReadonlyMap<string, ReadonlyMap<string, SeenListener>>
 
 /** One listener of a variant. */
 export interface SeenListener {
@@ -53,7 +53,7 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
       return [...changed]
     },
     /** The result changes with the next fetch. */
-    listVariants: (shortName: string): Variants => stations.get(shortName) ?? new Map(),
+    listVariants: (shortName: string): ListenersByVariant => stations.get(shortName) ?? new Map(),
     /** The stations that have listeners. */
     listStations: (): string[] => [...stations.keys()],
     /** The listeners of a station, at most `limit`. */

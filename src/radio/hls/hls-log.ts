@@ -1,16 +1,16 @@
 import { recordSourceCounts } from '../../engine/listeners/count-listeners.ts'
-import { publishConnections } from '../../engine/listeners/hls-connections.ts'
+import { writeHlsConnections } from '../../engine/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../../engine/listeners/identities.ts'
 import type { ListenerSessionReport } from '../../engine/listeners/sessions.ts'
-import type { PlayoutServices } from '../../engine/services.ts'
+import type { EngineServices } from '../../engine/services.ts'
 import { forEachStation } from '../../platform/isolation/for-each-station.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { isStreamingServer } from '../agent-family.ts'
 import type { DescribeListener } from '../listener-details.ts'
-import { parseAccessLine, parseHlsFetch } from './access-log.ts'
-import { openHlsListeners, type SeenListener, type Variants } from './hls-listeners.ts'
-import { groupByStream, type HlsStream } from './hls-streams.ts'
-import { openTail } from './tail.ts'
+import { isStreamingServerAgent } from '../user-agent.ts'
+import { parseAccessLogLine, parseHlsFetch } from './access-log-line.ts'
+import { openFileTail } from './file-tail.ts'
+import { openHlsListeners, type SeenListener, type ListenersByVariant } from './hls-listeners.ts'
+import { groupListenersByStream, type HlsStream } from './hls-streams.ts'
 
 export interface HlsLogOptions {
   readonly path: string
@@ -32,9 +32,9 @@ const recountMs = 3_600_000
  * Counts the listeners of HLS streams from an access log. `update` reads new lines and stores changed counts.
  * Counts are kept until the log has been followed for a whole window, so a restart or failure lowers none.
  */
-export function openHlsLog(services: PlayoutServices, { path, segmentMs, describeListener }: HlsLogOptions) {
+export function openHlsLog(services: EngineServices, { path, segmentMs, describeListener }: HlsLogOptions) {
   const windowMs = 2 * segmentMs
-  const tail = openTail(path)
+  const tail = openFileTail(path)
   const listeners = openHlsListeners(windowMs)
   let followedSinceMs: number | null = null
   let staleCheckAtMs = 0
@@ -44,9 +44,9 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs, describ
   async function readLog(nowMs: number): Promise<boolean> {
     try {
       const exists = await tail.readLines(line => {
-        const entry = parseAccessLine(line)
+        const entry = parseAccessLogLine(line)
         const fetch = entry && Math.abs(entry.atMs - nowMs) < maxTimeDifferenceMs && parseHlsFetch(entry)
-        if (fetch && !isStreamingServer(fetch.agent)) listeners.recordFetch(fetch, nowMs)
+        if (fetch && !isStreamingServerAgent(fetch.agent)) listeners.recordFetch(fetch, nowMs)
       })
       followedSinceMs = exists ? (followedSinceMs ?? nowMs) : null
     } catch (error) {
@@ -82,7 +82,7 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs, describ
       await forEachStation(services, 'hls', stations, count, { concurrency })
       const known = new Set(stations.map(({ shortName }) => shortName))
       for (const shortName of names) if (!known.has(shortName)) listeners.markCounted(shortName)
-      await publishConnections(services, listeners, nowMs)
+      await writeHlsConnections(services, listeners, nowMs)
     },
     close: () => tail.close()
   }
@@ -108,16 +108,16 @@ async function findCountedStations(sql: Sql): Promise<string[]> {
 
 /** Stores the listeners of a station's streams. Streams that had listeners from a log and lost them get 0. */
 async function countStation(
-  services: PlayoutServices,
+  services: EngineServices,
   stationId: number,
-  variants: Variants,
+  variants: ListenersByVariant,
   report: ListenerSessionReport
 ): Promise<void> {
   const { sql } = services
   const streams = await sql<HlsStream[]>`
     select id, name from hls_streams where station_id = ${stationId} order by id`
   const identified = await readIdentifiedSources(services, stationId)
-  const listeners = groupByStream(streams, variants)
+  const listeners = groupListenersByStream(streams, variants)
   const hls = streams.flatMap(({ id }) => {
     const seen = listeners.get(id) ?? new Map<string, SeenListener>()
     // Listeners in reports have no identities.

@@ -1,4 +1,4 @@
-import type { SeenListener, Variants } from './hls-listeners.ts'
+import type { SeenListener, ListenersByVariant } from './hls-listeners.ts'
 
 /** `name` is the path of the stream as a mount. */
 export interface HlsStream {
@@ -10,7 +10,7 @@ export interface HlsStream {
  * The ids of streams by the variants that may belong to them. A variant belongs to the stream of its name
  * without the leading slash, with or without the extension: `radio` is `/radio.mp3`, unless there is `/radio`.
  */
-export function findVariants(streams: readonly HlsStream[]): Map<string, number> {
+export function mapVariantsToStreams(streams: readonly HlsStream[]): Map<string, number> {
   const names = streams.map(({ id, name }) => [name.replace(/^\/(hls\/)?/, ''), id] as const)
   const bareNames = names.map(([name, id]) => [name.replace(/\.[^./]+$/, ''), id] as const)
   // The first stream of a name wins: later entries of a map replace earlier ones.
@@ -18,11 +18,11 @@ export function findVariants(streams: readonly HlsStream[]): Map<string, number>
 }
 
 /** Groups listeners by stream id and identity. Variants of no stream are ignored. */
-export function groupByStream(
+export function groupListenersByStream(
   streams: readonly HlsStream[],
-  variants: Variants
+  variants: ListenersByVariant
 ): Map<number, ReadonlyMap<string, SeenListener>> {
-  const idByVariant = findVariants(streams)
+  const idByVariant = mapVariantsToStreams(streams)
   const listeners = new Map<number, ReadonlyMap<string, SeenListener>>()
   for (const [variant, seen] of variants) {
     const id = idByVariant.get(variant)

@@ -6,14 +6,14 @@ import type { LeasedPoll } from './poll-rows.ts'
 type Lease = Pick<LeasedPoll, 'id' | 'leasedUntilMs'>
 
 /** Resolves to whether a poll still has its lease: it was neither reset nor leased again. */
-export type IsLeased = (poll: Lease) => Promise<boolean>
+export type IsPollLeased = (poll: Lease) => Promise<boolean>
 
 /** Polls that end within this time are checked together, and so their reports reach Redis together. */
 const gatherMs = 20
 const atMost = 500
 
 /** Opens checks of leases that share statements. */
-export function openLeaseChecks(sql: Sql): IsLeased {
+export function openPollLeaseChecks(sql: Sql): IsPollLeased {
   const nameOf = ({ id, leasedUntilMs }: Lease) => `${id} ${leasedUntilMs}`
   const checks = new DataLoader<Lease, boolean>(
     async leases => {

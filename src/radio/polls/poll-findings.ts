@@ -1,6 +1,6 @@
 import type { SourceReport } from '../../engine/listeners/count-listeners.ts'
 import { parseMountPath } from '../icecast.ts'
-import type { Stream } from '../stream.ts'
+import type { ServerStream } from '../server-stream.ts'
 import type { LeasedPoll, PolledServer } from './poll-rows.ts'
 
 /** What the response of a server means for a station. */
@@ -8,13 +8,13 @@ export interface PollFindings {
   readonly report: SourceReport
   readonly total: number
   /** The stream that shows what the station plays; null if the server does not carry it. */
-  readonly observed: Pick<Stream, 'isConnected' | 'artist' | 'title'> | null
+  readonly observed: Pick<ServerStream, 'isConnected' | 'artist' | 'title'> | null
   /** The encoding of a remote that is connected. */
-  readonly encoding: Pick<Stream, 'bitrate' | 'format'> | null
+  readonly encoding: Pick<ServerStream, 'bitrate' | 'format'> | null
 }
 
 /** Finds the streams of a poll: one per mount or remote, null if the server does not have it. */
-function matchStreams(poll: PolledServer, streams: readonly Stream[]): (Stream | null)[] {
+function matchStreams(poll: PolledServer, streams: readonly ServerStream[]): (ServerStream | null)[] {
   const { kind, url, mounts } = poll
   if (poll.remoteId !== null) return [findRemoteStream(kind, url, streams) ?? null]
   if (kind === 'icecast') return mounts.map(({ path }) => findMountStream(path, streams))
@@ -23,13 +23,13 @@ function matchStreams(poll: PolledServer, streams: readonly Stream[]): (Stream |
 }
 
 /** Finds the stream of a mount. While it has no source, its listeners are on the mount of the standby. */
-function findMountStream(path: string, streams: readonly Stream[]): Stream | null {
+function findMountStream(path: string, streams: readonly ServerStream[]): ServerStream | null {
   const find = (wanted: string) => streams.find(stream => stream.path === wanted)
   return find(path) ?? find(`/standby${path}`) ?? null
 }
 
 /** Returns the streams that a poll is about. */
-export function selectStreams(poll: PolledServer, streams: readonly Stream[]): Stream[] {
+export function selectPolledStreams(poll: PolledServer, streams: readonly ServerStream[]): ServerStream[] {
   return matchStreams(poll, streams).filter(stream => stream !== null)
 }
 
@@ -40,8 +40,8 @@ export function selectStreams(poll: PolledServer, streams: readonly Stream[]): S
 function findRemoteStream(
   kind: LeasedPoll['kind'],
   url: string,
-  streams: readonly Stream[]
-): Stream | undefined {
+  streams: readonly ServerStream[]
+): ServerStream | undefined {
   const path = parseMountPath(url)
   const byPath = streams.find(stream => stream.path === path)
   if (byPath) return byPath
@@ -56,7 +56,7 @@ const disconnected = { isConnected: false, artist: '', title: '' }
  * Interprets the streams of a server. A missing stream is not connected and has no listeners; so the list is
  * empty for a server that is no longer polled or has not responded for too long.
  */
-export function interpretStreams(poll: LeasedPoll, streams: readonly Stream[]): PollFindings {
+export function interpretPolledStreams(poll: LeasedPoll, streams: readonly ServerStream[]): PollFindings {
   const found = matchStreams(poll, streams)
   const total = found.reduce((sum, stream) => sum + (stream?.total ?? 0), 0)
   if (poll.remoteId !== null) {
@@ -75,7 +75,7 @@ export function interpretStreams(poll: LeasedPoll, streams: readonly Stream[]): 
   return { report, total, observed: connected ?? disconnected, encoding: null }
 }
 
-function countListeners(id: number, stream: Stream | null) {
+function countListeners(id: number, stream: ServerStream | null) {
   if (!stream) return { id, total: 0, unique: 0, identities: [], connections: [] }
   const { total, unique, identities, connections } = stream
   return { id, total, unique, ...(identities && { identities }), ...(connections && { connections }) }

@@ -7,7 +7,7 @@ export const ownServerKindFragment = (sql: Sql | Tx): Fragment => sql`
   end`
 
 /** SQL: the same for the server of remote `r` of station `s`. */
-export const remoteServerKind = (sql: Sql | Tx): Fragment =>
+export const remoteServerKindFragment = (sql: Sql | Tx): Fragment =>
   sql`case when s.is_enabled then nullif(r.type, '') end`
 
 /** The name of a poll's alert. */
@@ -24,7 +24,7 @@ export async function addMissingPollRows(sql: Sql | Tx, stationId: number | null
         and (${stationId}::bigint is null or s.id = ${stationId})
       union all
       select s.id, r.id from remotes r join stations s on s.id = r.station_id
-      where ${remoteServerKind(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})
+      where ${remoteServerKindFragment(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})
     ) w
     where not exists (
       select from polls p where p.station_id = w.station_id and p.remote_id is not distinct from w.remote_id)
@@ -33,7 +33,11 @@ export async function addMissingPollRows(sql: Sql | Tx, stationId: number | null
 }
 
 /** Makes the polls of a station, or of one remote, due at once, after a change of their settings. */
-export async function resetPolls(tx: Tx, stationId: number, remoteId: number | null = null): Promise<void> {
+export async function resetPollsOfStation(
+  tx: Tx,
+  stationId: number,
+  remoteId: number | null = null
+): Promise<void> {
   await tx`
     with reset as (
       update polls set due_at_ms = 0, answered_at_ms = null, failing_since_ms = null, failures = 0,
@@ -75,7 +79,7 @@ export async function readStationServers(
       select null::bigint as "remoteId", ${ownServerKindFragment(sql)} as kind, s.frontend_url as url,
         s.frontend_admin_password as password, ${mountsFragment(sql)} as mounts
       union all (
-        select r.id, ${remoteServerKind(sql)}, r.url, r.admin_password, '[]'::jsonb
+        select r.id, ${remoteServerKindFragment(sql)}, r.url, r.admin_password, '[]'::jsonb
         from remotes r where r.station_id = s.id order by r.id)) x
     where s.id = ${stationId} and x.kind is not null`
 }
@@ -121,7 +125,7 @@ export async function leasePolls(sql: Sql, nowMs: number, limit: number): Promis
       returning *)
     select c.id, c.station_id as "stationId", c.remote_id as "remoteId", c.due_at_ms as "leasedUntilMs",
       c.answered_at_ms as "lastAnsweredAtMs", c.failing_since_ms as "failingSinceMs", c.failures, c.idle_since_ms as "idleSinceMs", c.problem,
-      s.name as station, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKind(sql)} end as kind,
+      s.name as station, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKindFragment(sql)} end as kind,
       coalesce(r.url, s.frontend_url) as url, coalesce(r.admin_password, s.frontend_admin_password) as password,
       coalesce(r.name, '') as name, s.backend = 'none' as "hasNoBackend",
       r.id is null or (${ownServerKindFragment(sql)} is null and coalesce(r.id = (

@@ -2,8 +2,8 @@ import { sealingPurpose } from '../../model/fields/field.ts'
 import { FetchFault } from '../../platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../platform/outbound/networks.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import { type Stream, StreamingServerError } from '../stream.ts'
-import { selectStreams } from './poll-findings.ts'
+import { type ServerStream, StreamingServerError } from '../server-stream.ts'
+import { selectPolledStreams } from './poll-findings.ts'
 import type { PolledServer } from './poll-rows.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { PolledServer } from './poll-rows.ts'
 const privateNetworks = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 
 /** The private networks in which streaming servers may be. `alsoAllowed` is `WEBHOOK_ALLOWED_NETWORKS`. */
-export const allowedNetworks = (alsoAllowed: readonly string[]) => ({
+export const allowedServerNetworks = (alsoAllowed: readonly string[]) => ({
   station: toNetworkList([...privateNetworks, ...alsoAllowed]),
   remote: toNetworkList(alsoAllowed)
 })
@@ -26,7 +26,7 @@ interface OpenedServer {
 /** Fetches those of a server's streams that `select` returns, which are a part of its argument. */
 type FetchFromServer<Found> = (
   server: OpenedServer,
-  select: (streams: readonly Stream[]) => readonly Stream[]
+  select: (streams: readonly ServerStream[]) => readonly ServerStream[]
 ) => Promise<Found>
 
 /**
@@ -43,9 +43,9 @@ export async function fetchFromServer<
   for (const { url, folder } of findPlaces(polled)) {
     const inFolder = <Named extends { readonly path: string }>(stream: Named) =>
       folder === '' ? stream : { ...stream, path: folder + stream.path }
-    const select = (streams: readonly Stream[]) => {
+    const select = (streams: readonly ServerStream[]) => {
       const originals = new Map(streams.map(stream => [inFolder(stream), stream]))
-      return selectStreams(polled, [...originals.keys()]).map(stream => originals.get(stream) ?? stream)
+      return selectPolledStreams(polled, [...originals.keys()]).map(stream => originals.get(stream) ?? stream)
     }
     try {
       const found = await fetchFrom({ url, password }, select)

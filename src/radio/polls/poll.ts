@@ -1,17 +1,17 @@
-import { writeServerEvent } from '../../engine/status-events.ts'
+import { writeStreamingServerEvent } from '../../engine/status-events.ts'
 import { FetchFault } from '../../platform/outbound/guarded-fetch.ts'
 import { withAbortTimeout } from '../../platform/runtime/deadline.ts'
 import { beginForStation } from '../../stores/db/begin-for-station.ts'
-import { formatMinute, type NewAlert, raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
+import { formatUtcMinute, type NewAlert, raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
-import { StreamingServerError } from '../stream.ts'
+import { StreamingServerError } from '../server-stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
-import { interpretStreams } from './poll-findings.ts'
+import { interpretPolledStreams } from './poll-findings.ts'
 import { type LeasedPoll, pollAlertKey, type PollResult } from './poll-rows.ts'
 import { fetchFromServer } from './poll-servers.ts'
-import { type StoreDeps, storeFindings } from './store-findings.ts'
+import { type StoreFindingsDeps, storePollFindings } from './store-findings.ts'
 
-export interface PollDeps extends StoreDeps {
+export interface PollDeps extends StoreFindingsDeps {
   readonly secrets: Pick<Secrets, 'open'>
   readonly fetchFromStation: FetchStreams
   readonly fetchFromRemote: FetchStreams
@@ -36,9 +36,9 @@ export async function runPoll(
   const fetched = await fetchStreams(deps, poll, poll.kind, { nowMs: startedAtMs, signal })
   signal.throwIfAborted()
   if ('fault' in fetched) return handleFailure(deps, poll, fetched.fault, { startedAtMs, nowMs: clock() })
-  const findings = interpretStreams(poll, fetched.streams)
+  const findings = interpretPolledStreams(poll, fetched.streams)
   const nowMs = clock()
-  await storeFindings(deps, poll, findings, { atMs: nowMs })
+  await storePollFindings(deps, poll, findings, { atMs: nowMs })
   if (poll.failingSinceMs !== null) {
     await resolveAbsence(deps, poll, nowMs)
     deps.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server responds again')
@@ -46,7 +46,7 @@ export async function runPoll(
   const isBusy = findings.total > 0 || (poll.isMainSource && (poll.hasNoBackend || poll.isLive))
   return {
     ...poll,
-    ...scheduleAfterSuccess(startedAtMs, { isBusy, idleSinceMs: poll.idleSinceMs }, Math.random()),
+    ...schedulePollAfterSuccess(startedAtMs, { isBusy, idleSinceMs: poll.idleSinceMs }, Math.random()),
     answeredAtMs: nowMs,
     failingSinceMs: null,
     failures: 0,
@@ -87,7 +87,7 @@ async function handleFailure(
     deps.log.warn({ station: poll.stationId, remote: poll.remoteId, problem }, 'streaming server poll failed')
   if (nowMs - sinceMs >= alertAfterMs) await reportAbsence(deps, poll, problem, { sinceMs, nowMs })
   if (nowMs - sinceMs >= countsTtlMs) await storeAbsence(deps, poll, nowMs)
-  const dueAtMs = retryAtMs(startedAtMs, failures, Math.random())
+  const dueAtMs = pollRetryAtMs(startedAtMs, failures, Math.random())
   return { ...poll, dueAtMs, answeredAtMs: null, failingSinceMs: sinceMs, failures, problem }
 }
 
@@ -96,9 +96,14 @@ async function handleFailure(
  * the last response: those of listeners who are still connected later continue there.
  */
 function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<void> {
-  const findings = interpretStreams(poll, [])
+  const findings = interpretPolledStreams(poll, [])
   const observed = poll.hasNoBackend ? findings.observed : null
-  return storeFindings(deps, poll, { ...findings, observed }, { atMs, sessionsEndMs: poll.lastAnsweredAtMs })
+  return storePollFindings(
+    deps,
+    poll,
+    { ...findings, observed },
+    { atMs, sessionsEndMs: poll.lastAnsweredAtMs }
+  )
 }
 
 /**
@@ -117,7 +122,12 @@ async function reportAbsence(
       await tx`select from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs} for update`
     if (!leased || !(await raiseAlert(tx, composeAlert(poll, problem, sinceMs)))) return
     if (poll.remoteId === null)
-      await writeServerEvent(tx, poll.stationId, { trigger: 'station_offline', sinceMs, nowMs }, outbox)
+      await writeStreamingServerEvent(
+        tx,
+        poll.stationId,
+        { trigger: 'station_offline', sinceMs, nowMs },
+        outbox
+      )
   })
 }
 
@@ -127,7 +137,7 @@ async function resolveAbsence({ sql, outbox }: PollDeps, poll: LeasedPoll, nowMs
     const wasRaised = await resolveAlert(tx, pollAlertKey(poll.id))
     if (!wasRaised || poll.remoteId !== null) return
     const sinceMs = poll.failingSinceMs ?? nowMs
-    await writeServerEvent(tx, poll.stationId, { trigger: 'station_online', sinceMs, nowMs }, outbox)
+    await writeStreamingServerEvent(tx, poll.stationId, { trigger: 'station_online', sinceMs, nowMs }, outbox)
   })
 }
 
@@ -135,7 +145,7 @@ const composeAlert = ({ id, station, name }: LeasedPoll, problem: string, sinceM
   key: pollAlertKey(id),
   title: `A streaming server does not respond: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
-    `The server has not responded since ${formatMinute(sinceMs)}. ${problem} ` +
+    `The server has not responded since ${formatUtcMinute(sinceMs)}. ${problem} ` +
     'Its last listener counts are shown for a minute, and are then 0.',
   type: name === '' ? 'danger' : 'warning',
   source: 'broadcast'
@@ -166,7 +176,7 @@ const alertAfterMs = 8_000
 const countsTtlMs = minuteMs
 
 /** Returns when to poll again after a success, and since when the server is idle. `chance` is from 0 to 1. */
-export function scheduleAfterSuccess(
+export function schedulePollAfterSuccess(
   startedAtMs: number,
   { isBusy, idleSinceMs }: { readonly isBusy: boolean; readonly idleSinceMs: number | null },
   chance: number
@@ -178,7 +188,7 @@ export function scheduleAfterSuccess(
 }
 
 /** Returns when to poll again after this many failures in a row: exponential backoff up to 22 seconds. */
-export function retryAtMs(startedAtMs: number, failures: number, chance: number): number {
+export function pollRetryAtMs(startedAtMs: number, failures: number, chance: number): number {
   const backoffMs = Math.min(maxBackoffMs, busyPeriodMs * 2 ** Math.max(0, failures - failuresBeforeBackoff))
   return startedAtMs + addJitter(backoffMs, chance)
 }

@@ -1,18 +1,22 @@
 import { setMaxListeners } from 'node:events'
 
-import type { PlayoutServices } from '../../engine/services.ts'
+import type { EngineServices } from '../../engine/services.ts'
 import { forStationsTogether } from '../../platform/isolation/for-each-station.ts'
-import { pollDuration, polls as counts, pollsInFlight } from '../../platform/metrics/polls.ts'
+import {
+  pollDurationMetric,
+  pollsMetric as counts,
+  pollsInFlightMetric
+} from '../../platform/metrics/polls.ts'
 import { openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Secrets } from '../../stores/secrets/secrets.ts'
 import type { DescribeListener } from '../listener-details.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
-import { openLeaseChecks } from './lease-checks.ts'
+import { openPollLeaseChecks } from './lease-checks.ts'
 import { type LeasedPoll, leasePolls, type PollResult, storePollResults } from './poll-rows.ts'
-import { allowedNetworks } from './poll-servers.ts'
+import { allowedServerNetworks } from './poll-servers.ts'
 import { type PollDeps, runPoll } from './poll.ts'
 
-export interface PollServices extends PlayoutServices {
+export interface PollServices extends EngineServices {
   readonly config: { readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[] }
   readonly secrets: Pick<Secrets, 'open'>
   readonly describeListener: DescribeListener
@@ -27,12 +31,12 @@ const maxWrites = 4
 
 /** Polls streaming servers; any number of processes may. Aborting `signal` cancels the polls in flight. */
 export function openPoller(services: PollServices, signal: AbortSignal) {
-  const networks = allowedNetworks(services.config.WEBHOOK_ALLOWED_NETWORKS)
+  const networks = allowedServerNetworks(services.config.WEBHOOK_ALLOWED_NETWORKS)
   const deps: PollDeps = {
     ...services,
     fetchFromStation: openStreamFetcher(networks.station),
     fetchFromRemote: openStreamFetcher(networks.remote),
-    isLeased: openLeaseChecks(services.sql),
+    isLeased: openPollLeaseChecks(services.sql),
     writes: openFairSemaphore({ total: maxWrites })
   }
   // Each poll in flight adds a listener.
@@ -40,7 +44,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
   const inFlight = new Set<Promise<void>>()
   const results: PollResult[] = []
   const fast = new Set<LeasedPoll>()
-  pollsInFlight.read = () => inFlight.size
+  pollsInFlightMetric.read = () => inFlight.size
 
   async function run(poll: LeasedPoll, clock: () => number): Promise<void> {
     fast.add(poll)
@@ -50,7 +54,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
       const result = await runPoll(deps, poll, clock, signal)
       if (result) results.push(result)
       if (result) counts[result.answeredAtMs === null ? 'failed' : 'answered']++
-      pollDuration.observe((performance.now() - startedAtMs) / 1_000)
+      pollDurationMetric.observe((performance.now() - startedAtMs) / 1_000)
     }
     try {
       const options = { signal, part: poll.id }

@@ -1,16 +1,16 @@
 import { changeStation } from '../../engine/change-station.ts'
 import { recordSourceCounts } from '../../engine/listeners/count-listeners.ts'
-import { observeStream } from '../../engine/plays/observe-stream.ts'
-import type { PlayoutServices } from '../../engine/services.ts'
+import { recordStreamObservation } from '../../engine/plays/observe-stream.ts'
+import type { EngineServices } from '../../engine/services.ts'
 import type { FairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { DescribeListener } from '../listener-details.ts'
-import type { Stream } from '../stream.ts'
-import type { IsLeased } from './lease-checks.ts'
+import type { ServerStream } from '../server-stream.ts'
+import type { IsPollLeased } from './lease-checks.ts'
 import type { PollFindings } from './poll-findings.ts'
 import type { LeasedPoll } from './poll-rows.ts'
 
-export interface StoreDeps extends PlayoutServices {
-  readonly isLeased: IsLeased
+export interface StoreFindingsDeps extends EngineServices {
+  readonly isLeased: IsPollLeased
   readonly describeListener: DescribeListener
   /** Limits concurrent transactions. */
   readonly writes: Pick<FairSemaphore, 'run'>
@@ -20,8 +20,8 @@ export interface StoreDeps extends PlayoutServices {
  * Stores the findings of a poll at a time in Unix milliseconds. `sessionsEndMs`: when listeners who are missing were
  * last connected, if that is known. Without its lease, findings may be outdated, and are ignored.
  */
-export async function storeFindings(
-  deps: StoreDeps,
+export async function storePollFindings(
+  deps: StoreFindingsDeps,
   poll: Pick<
     LeasedPoll,
     'id' | 'leasedUntilMs' | 'stationId' | 'remoteId' | 'bitrate' | 'format' | 'lastAnsweredAtMs'
@@ -38,7 +38,9 @@ export async function storeFindings(
   })
   if (observed) {
     const { isConnected, artist, title } = observed
-    await deps.writes.run(() => observeStream(deps, stationId, { isConnected, artist, title, atMs }))
+    await deps.writes.run(() =>
+      recordStreamObservation(deps, stationId, { isConnected, artist, title, atMs })
+    )
   }
   if (!encoding) return
   const isNew = (poll.bitrate === 0 && encoding.bitrate > 0) || (poll.format === '' && encoding.format !== '')
@@ -47,9 +49,9 @@ export async function storeFindings(
 
 /** Stores the encoding of a remote where it is unknown. Values that are set are kept. */
 async function storeEncoding(
-  services: PlayoutServices,
+  services: EngineServices,
   { stationId, remoteId }: Pick<LeasedPoll, 'stationId' | 'remoteId'>,
-  { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
+  { bitrate, format }: Pick<ServerStream, 'bitrate' | 'format'>
 ): Promise<void> {
   await changeStation(services, stationId, async ({ tx, mark }) => {
     const { count } = await tx`

@@ -7,7 +7,7 @@ const batchesPerRun = 200
 /** `limit` as part of the text: for a parameter Postgres estimates a tenth of the table, and plans to read all of it. */
 export const literalLimit = (sql: Sql | Tx, rows: number): Fragment => sql.unsafe(`limit ${rows}`)
 
-export const batchLimit = (sql: Sql): Fragment => literalLimit(sql, rowsPerBatch)
+export const batchLimitFragment = (sql: Sql): Fragment => literalLimit(sql, rowsPerBatch)
 
 /** Repeats a statement that removes up to `rowsPerBatch` rows until it removes fewer, or the run ends. */
 export async function removeInBatches(remove: () => PromiseLike<{ readonly count: number }>) {

@@ -37,8 +37,11 @@ export async function beginForStation<Result>(
 }
 
 /** Runs a transaction; if it locks rows of a station, as `beginForStation` does. */
-export const beginWrite = <Result>(sql: Sql, stationId: number | null, work: (tx: Tx) => Promise<Result>) =>
-  stationId === null ? sql.begin(work) : beginForStation(sql, stationId, work)
+export const beginWriteTransaction = <Result>(
+  sql: Sql,
+  stationId: number | null,
+  work: (tx: Tx) => Promise<Result>
+) => (stationId === null ? sql.begin(work) : beginForStation(sql, stationId, work))
 
 /**
  * Runs one pipelined transaction for those of the stations whose permit is free now, without waiting. Returns

@@ -22,7 +22,7 @@ export async function deleteFormerName(tx: Tx, stationId: number): Promise<void>
 }
 
 /** Finds stations by their former names. */
-export async function findByFormerNames(sql: Sql | Tx, names: readonly string[]) {
+export async function findStationsByFormerNames(sql: Sql | Tx, names: readonly string[]) {
   if (names.length === 0) return []
   const found = await sql<{ name: string; id: number; shortName: string; isPublic: boolean }[]>`
     select f.value as name, s.id, s.short_name as "shortName", s.is_public as "isPublic"

@@ -69,7 +69,7 @@ const ttlMs = 1_000
 const timeoutMs = 1_500
 
 /** Returns a function that reads the settings at most once a second. Without Postgres, the last ones apply. */
-export function openInstallationSettings(sql: Sql) {
+export function openSettingsReader(sql: Sql) {
   const cache = openCache<'settings', InstallationSettings>({ maxEntries: 1, ttlMs })
   let last = defaults
 
@@ -89,4 +89,4 @@ export function openInstallationSettings(sql: Sql) {
   }
 }
 
-export type SettingsReader = ReturnType<typeof openInstallationSettings>
+export type SettingsReader = ReturnType<typeof openSettingsReader>

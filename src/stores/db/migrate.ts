@@ -1,22 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { fullVersion, projectFile } from '../../platform/process/program-files.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { fullVersion, projectFileUrl } from '../../platform/process/program-files.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { withJitter } from '../../platform/runtime/repeat.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 
-const folder = projectFile('src/stores/db/migrations/')
+const folder = projectFileUrl('src/stores/db/migrations/')
 
 /** A migration may update millions of rows. */
 export const migrationSeconds = 3_600
 
-/** Migrates the schema over a connection of its own with long timeouts; see `migrate`. */
+/** Migrates the schema over a connection of its own with long timeouts; see `migrateSchema`. */
 export async function migrateDatabase(url: string): Promise<string[]> {
   const sql = openSql(url, { max: 1, name: 'migration', statementSeconds: migrationSeconds })
   try {
-    return await migrate(sql)
+    return await migrateSchema(sql)
   } finally {
     await sql.end({ timeout: 1 })
   }
@@ -27,12 +27,12 @@ export async function migrateDatabase(url: string): Promise<string[]> {
  * after a deadlock with writers of the release before. Returns the names that ran. Throws an `OperatorError` if a newer
  * release changed the schema incompatibly.
  */
-export async function migrate(sql: Sql): Promise<string[]> {
+export async function migrateSchema(sql: Sql): Promise<string[]> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await sql.begin(tx => runMigrations(tx))
     } catch (error) {
-      if (codeOf(error) !== deadlock || attempt === maxAttempts) throw error
+      if (errorCodeOf(error) !== deadlock || attempt === maxAttempts) throw error
       await sleep(withJitter(500))
     }
   }
@@ -41,7 +41,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
 const deadlock = '40P01'
 const maxAttempts = 5
 
-/** Like `migrate`, in a transaction of the caller. `isIncluded` limits it to some names. */
+/** Like `migrateSchema`, in a transaction of the caller. `isIncluded` limits it to some names. */
 export async function runMigrations(
   tx: Tx,
   isIncluded: (name: string) => boolean = () => true

@@ -5,7 +5,7 @@ import type { Sql, Tx } from './sql.ts'
 const maxListed = 20
 
 /** A station that an operator names on a command line, by its id or short name; null if there is none. */
-export async function findNamedStation(sql: Sql | Tx, name: string) {
+export async function findStationForCommand(sql: Sql | Tx, name: string) {
   const id = /^\d{1,15}$/.test(name) ? Number(name) : null
   const [station = null] = await sql<{ id: number; name: string; shortName: string }[]>`
     select id, name, short_name as "shortName" from stations
@@ -14,7 +14,11 @@ export async function findNamedStation(sql: Sql | Tx, name: string) {
 }
 
 /** The error for an unknown station, with the short names of others. `advice` may follow in parentheses. */
-export async function unknownStation(sql: Sql | Tx, name: string, advice = ''): Promise<OperatorError> {
+export async function createUnknownStationError(
+  sql: Sql | Tx,
+  name: string,
+  advice = ''
+): Promise<OperatorError> {
   const others = await sql<{ shortName: string; total: number }[]>`
     select short_name as "shortName", count(*) over () as total from stations
     where deleted_at is null order by short_name limit ${maxListed}`

@@ -51,7 +51,7 @@ export async function resolveAlert(sql: Sql | Tx, key: string): Promise<boolean>
 }
 
 /** Formats a time for a notification: `2026-07-08 12:00 UTC`; `an unknown time` if it is out of range. */
-export function formatMinute(atMs: number): string {
+export function formatUtcMinute(atMs: number): string {
   const at = new Date(atMs)
   return Number.isNaN(at.getTime())
     ? 'an unknown time'

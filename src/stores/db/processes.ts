@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/runtime/log.ts'
 import type { Sql } from './sql.ts'
 
 /** Knows the other processes that use the same Postgres and Redis. */
-export interface Processes {
+export interface OtherProcesses {
   /** The schema for writing live states: the newest that every process of the last five minutes can read. */
   readonly schema: () => number
 }
@@ -26,7 +26,7 @@ export interface ThisProcess {
 /** Variables by their names. */
 type ShownSettings = Readonly<Record<string, string | number | readonly string[]>>
 
-export interface Registration extends Processes {
+export interface ProcessRegistration extends OtherProcesses {
   /** Reports that the start has succeeded. Until then the process does not count as running. */
   readonly markReady: () => Promise<void>
   /**
@@ -49,7 +49,11 @@ const forgottenAfterDays = 1
  * Registers this process with its release and schemas, and renews that every few seconds. While Postgres is
  * unavailable the last known schema is used. Throws if Postgres does not answer now.
  */
-export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger): Promise<Registration> {
+export async function registerProcess(
+  sql: Sql,
+  self: ThisProcess,
+  log: Logger
+): Promise<ProcessRegistration> {
   const id = randomUUID()
   let schema = self.ownSchema
   let timer: NodeJS.Timeout | null = null

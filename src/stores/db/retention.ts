@@ -1,4 +1,4 @@
-import { batchLimit, removeInBatches } from './batches.ts'
+import { batchLimitFragment, removeInBatches } from './batches.ts'
 import { readInstallationSettings } from './installation-settings.ts'
 import type { Fragment, Sql } from './sql.ts'
 
@@ -47,13 +47,13 @@ async function removeEnded(
 }
 
 /** Removes covers that no song and no lookup refers to. Returns the number. */
-export function removeUnusedArtwork(sql: Sql): Promise<number> {
+export function removeUnusedCovers(sql: Sql): Promise<number> {
   return removed(
     () => sql`
       delete from artwork where ctid = any(array(
         select ctid from artwork a where not exists (select from media m where m.artwork_hash = a.hash)
           and not exists (select from cover_lookups c where c.artwork_hash = a.hash)
-        ${batchLimit(sql)} for update skip locked))`
+        ${batchLimitFragment(sql)} for update skip locked))`
   )
 }
 
@@ -66,7 +66,7 @@ export async function removeOldCoverLookups(sql: Sql, nowMs: number): Promise<nu
   const excess = await removed(
     () => sql`
       delete from cover_lookups where ctid = any(array(
-        select ctid from cover_lookups order by due_at_ms desc offset ${coverLookupsAtMost} ${batchLimit(sql)}))`
+        select ctid from cover_lookups order by due_at_ms desc offset ${coverLookupsAtMost} ${batchLimitFragment(sql)}))`
   )
   return old + excess
 }
@@ -81,7 +81,7 @@ export const removeOldQueueRows = (sql: Sql, nowMs: number): Promise<number> =>
       with gone as (
         delete from queue where ctid = any(array(
           select ctid from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
-          order by coalesce(played_at_ms, skipped_at_ms) ${batchLimit(sql)} for update skip locked))
+          order by coalesce(played_at_ms, skipped_at_ms) ${batchLimitFragment(sql)} for update skip locked))
         returning history_id, played_at_ms, log
       ), kept as (
         insert into play_reasons (history_id, played_at_ms, log)
@@ -109,7 +109,7 @@ export const removeOldNotifications = (sql: Sql, nowMs: number): Promise<number>
   removeOlder(sql, 'notifications', 'created_at', new Date(nowMs - notificationsMs))
 
 /** Removes sessions that have expired. Returns the number. */
-export const removeOldSessions = (sql: Sql, nowMs: number): Promise<number> =>
+export const removeExpiredSessions = (sql: Sql, nowMs: number): Promise<number> =>
   removeOlder(sql, 'sessions', 'expires_at', new Date(nowMs))
 
 /** Removes invitations 90 days after they have expired. Returns the number. */
@@ -138,12 +138,12 @@ export async function removeOldDeliveries(sql: Sql, nowMs: number, days: Retenti
       select e.ctid from webhook_events e
       where e.happened_at_ms < ${beforeMs}
         and not exists (select from webhook_deliveries d where d.event_id = e.id and d.state = 'pending')
-      order by e.happened_at_ms ${batchLimit(sql)}))`
+      order by e.happened_at_ms ${batchLimitFragment(sql)}))`
   const removeDeliveries = () => sql`
     delete from webhook_deliveries where state <> 'pending' and ctid = any(array(
       select d.ctid from webhook_events e join webhook_deliveries d on d.event_id = e.id
       where e.happened_at_ms < ${beforeMs} and d.state <> 'pending'
-      order by e.happened_at_ms ${batchLimit(sql)}))`
+      order by e.happened_at_ms ${batchLimitFragment(sql)}))`
   return (await removed(removeEvents)) + (await removed(removeDeliveries))
 }
 
@@ -163,8 +163,8 @@ export async function removeOldListenerMinutes(sql: Sql, nowMs: number, days: Re
           cross join lateral (
             select m.ctid from listener_minutes m
             where m.station_id between s.id and s.id and m.minute < last.minute
-            order by m.station_id, m.minute ${batchLimit(sql)}) old
-        ${batchLimit(sql)}))`
+            order by m.station_id, m.minute ${batchLimitFragment(sql)}) old
+        ${batchLimitFragment(sql)}))`
   )
 }
 
@@ -180,8 +180,8 @@ export async function removeOldListenerSessions(sql: Sql, nowMs: number, days: R
           cross join lateral (
             select x.ctid from listener_sessions x
             where x.station_id between s.id and s.id and x.started_at_ms < ${beforeMs}
-            order by x.station_id, x.started_at_ms ${batchLimit(sql)}) old
-        ${batchLimit(sql)}))`
+            order by x.station_id, x.started_at_ms ${batchLimitFragment(sql)}) old
+        ${batchLimitFragment(sql)}))`
   )
 }
 
@@ -199,7 +199,7 @@ const removeOldest = (sql: Sql, table: string, column: string, where: Fragment) 
     () => sql`
       delete from ${sql(table)} where ctid = any(array(
         select ctid from ${sql(table)} where ${where}
-        order by ${sql.unsafe(column)} ${batchLimit(sql)} for update skip locked))`
+        order by ${sql.unsafe(column)} ${batchLimitFragment(sql)} for update skip locked))`
   )
 
 async function removed(remove: () => PromiseLike<{ readonly count: number }>): Promise<number> {

@@ -1,8 +1,8 @@
 import type {
   CurrentPlay,
   ListenerCount,
-  Mount,
-  Play,
+  ShownMount,
+  ShownPlay,
   PlayCounts,
   RemoteStream,
   StationProfile,
@@ -18,10 +18,10 @@ interface SnapshotRow extends Omit<
   historyLength: number
   listeners: ListenerCount
   hasListenerHooks: boolean
-  mounts: (Mount & CountedSource & { hls: ListenerCount })[]
+  mounts: (ShownMount & CountedSource & { hls: ListenerCount })[]
   remotes: (RemoteStream & CountedSource)[]
   current: (CurrentPlay & { counts: Omit<PlayCounts, 'id'> }) | null
-  plays: Play[]
+  plays: ShownPlay[]
 }
 
 interface CountedSource {
@@ -43,7 +43,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text, 'requestsEnabled', s.enable_requests,
         'listenTokenGeneration', s.listen_token_generation,
-        'customFields', ${customFieldListFragment(sql)}) as profile,
+        'customFields', ${customFieldDefinitionsFragment(sql)}) as profile,
       json_build_object('total', s.listeners_total, 'unique', s.listeners_unique) as listeners,
       exists (select from webhooks w where w.station_id = s.id and w.is_enabled
         and (w.triggers = '[]' or w.triggers ?| array['listener_gained', 'listener_lost'])) as "hasListenerHooks",
@@ -99,7 +99,7 @@ export function songFragment(sql: Sql | Tx) {
 }
 
 /** All custom fields, in order of id. */
-export function customFieldListFragment(sql: Sql | Tx) {
+export function customFieldDefinitionsFragment(sql: Sql | Tx) {
   return sql`coalesce((select json_agg(json_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
     from custom_fields f), '[]')`
 }

@@ -1,8 +1,8 @@
 import postgres from 'postgres'
 
-import { closedConnections } from '../../platform/metrics/postgres.ts'
+import { closedConnectionsMetric } from '../../platform/metrics/postgres.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
-import { connectionOptions } from './connections/connection-options.ts'
+import { postgresConnectionOptions } from './connections/connection-options.ts'
 import type { QueryObserver } from './connections/query-observer.ts'
 
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
@@ -34,7 +34,7 @@ const keepAliveSeconds = 3
 export function openSql(url: string, { max, name, statementSeconds = 8, onQuery }: SqlOptions): Sql {
   assertPatched()
   return postgres({
-    ...connectionOptions(url, name, {
+    ...postgresConnectionOptions(url, name, {
       statement_timeout: statementSeconds * 1_000,
       lock_timeout: 3_500,
       idle_in_transaction_session_timeout: 8_000,
@@ -48,7 +48,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
     answer_timeout: statementSeconds + responseMarginSeconds,
     keep_alive: keepAliveSeconds,
     onnotice: () => {},
-    onclose: () => void closedConnections.value++,
+    onclose: () => void closedConnectionsMetric.value++,
     types: {
       bigint: { to: 20, from: [20], serialize: (x: number) => String(x), parse: (x: string) => Number(x) }
     }

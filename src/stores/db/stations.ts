@@ -28,7 +28,7 @@ export async function insertStation(sql: Sql | Tx, station: NewStation): Promise
 }
 
 /** Reads identities by station id, without unknown stations and those whose state was never stored. */
-export async function readIdentities(sql: Sql, stationIds: readonly number[]) {
+export async function readStationIdentities(sql: Sql, stationIds: readonly number[]) {
   const ids = [...stationIds]
   const rows = await sql<({ id: number } & StationIdentity)[]>`
     select id, epoch, short_name as "shortName", is_public as "isPublic",
@@ -65,7 +65,7 @@ export async function findStreamer(
   // Postgres does not accept this character.
   if (username.includes('\0')) return null
   const [streamer] = await sql<Streamer[]>`
-    select u.id, ${shownDjName(sql)} as "displayName", s.enable_streamers as "mayBeLive",
+    select u.id, ${shownDjNameFragment(sql)} as "displayName", s.enable_streamers as "mayBeLive",
       case when u.artwork_hash is null then ''
         else '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
       end as "artPath"
@@ -76,6 +76,6 @@ export async function findStreamer(
 }
 
 /** The shown name of streamer `u` of station `s`; without an account, the live text of the station. */
-export function shownDjName(sql: Sql | Tx): Fragment {
+export function shownDjNameFragment(sql: Sql | Tx): Fragment {
   return sql`coalesce(nullif(u.display_name, ''), u.streamer_username, s.live_text)`
 }

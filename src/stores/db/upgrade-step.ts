@@ -9,11 +9,11 @@ export interface UpgradeStep {
   /** Stored when the step is done, so it never changes. */
   readonly name: string
   /** Does one bounded batch. Returns the number of rows that it handled; 0: everything is done. */
-  readonly run: (tx: Tx, progress: StepProgress) => Promise<number>
+  readonly run: (tx: Tx, progress: UpgradeStepProgress) => Promise<number>
 }
 
 /** What a step that goes through a table remembers between its batches. */
-export interface StepProgress {
+export interface UpgradeStepProgress {
   /** The key of the last row that was handled; empty at first, and when the step is due again. The step sets it. */
   position: readonly number[]
 }
@@ -38,7 +38,9 @@ export async function runUpgradeStep(
       select name, position, done_at is not null as "isDone" from upgrade_steps`
     const step = steps.find(({ name }) => !begun.some(row => row.name === name && row.isDone))
     if (!step) return null
-    const progress: StepProgress = { position: begun.find(({ name }) => name === step.name)?.position ?? [] }
+    const progress: UpgradeStepProgress = {
+      position: begun.find(({ name }) => name === step.name)?.position ?? []
+    }
     const rows = await step.run(tx, progress)
     await tx`
       insert into upgrade_steps (name, version, position, done_at)

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { createDataDir, dataDirError } from '../../platform/process/create-data-dir.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { createDataDir, createDataDirError } from '../../platform/process/create-data-dir.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { readProcessStart } from './process-identity.ts'
 
@@ -35,7 +35,7 @@ export async function lockDataDir(path: string) {
   const ownFile = join(lockFolder, own)
   for (let attempt = 1; ; attempt++) {
     await writeTo(folder, () => writeFile(ownFile, '', { flag: 'wx' })).catch((error: Error) => {
-      throw codeOf(error.cause) === 'EEXIST' ? lockedError(process.pid, folder) : error
+      throw errorCodeOf(error.cause) === 'EEXIST' ? lockedError(process.pid, folder) : error
     })
     const others = (await readdir(lockFolder)).filter(name => name !== own)
     const living = await findLiving(others)
@@ -58,7 +58,7 @@ export async function lockDataDir(path: string) {
 }
 
 /** Writes `services.json` (mode 600) for other commands on this machine. The caller holds the lock. */
-export async function writeServices(path: string, services: StoreUrls): Promise<void> {
+export async function writeRunningServices(path: string, services: StoreUrls): Promise<void> {
   const file = join(resolve(path), 'services.json')
   const text = JSON.stringify({ owner: await readOwnIdentity(), ...services })
   await writeTo(path, async () => {
@@ -105,6 +105,6 @@ async function writeTo<Result>(folder: string, action: () => Promise<Result>): P
   try {
     return await action()
   } catch (error) {
-    throw dataDirError(folder, error)
+    throw createDataDirError(folder, error)
   }
 }

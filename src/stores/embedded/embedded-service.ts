@@ -7,7 +7,7 @@ import { type GuardedProcess, summarizeOutput } from './guarded-process.ts'
 /** Long enough for recovery after a crash, or for loading a large append-only file. */
 const readyMs = 30_000
 
-export interface ServiceOptions {
+export interface EmbeddedServiceOptions {
   /** A free one by default. */
   readonly port?: number | undefined
   /** Stops the service when aborted, also during its start, which then rejects. */
@@ -35,7 +35,7 @@ export interface EmbeddedProgram {
 }
 
 /** Starts a program; retries while the port is taken. Throws an `OperatorError` if it is not ready. */
-export async function startService(
+export async function startEmbeddedService(
   givenPort: number | undefined,
   { name, folder, stopLeftoverProcess, prepare, waitUntilReady, urlOf }: EmbeddedProgram
 ): Promise<EmbeddedService> {

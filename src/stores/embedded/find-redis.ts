@@ -3,12 +3,18 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { findInstalled, minMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
+import {
+  findInstalledRedis,
+  minRedisMajor,
+  openRedisBinary,
+  type RedisBinary,
+  redisNames
+} from './redis-binary.ts'
 import { isInPath } from './run-command.ts'
-import { chooseUnpacker } from './system-packages.ts'
+import { choosePackageUnpacker } from './system-packages.ts'
 
 const abandonedMs = 60 * 60_000
 const moveAttempts = 20
@@ -28,9 +34,9 @@ const installCommands = {
  * before, else downloads one. `folder` is the data folder of the Redis. Throws an `OperatorError` with the
  * command to install one.
  */
-export async function obtainRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
-  const installed = await findInstalled()
-  const recent = installed.find(({ major }) => major >= minMajor)
+export async function findOrDownloadRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
+  const installed = await findInstalledRedis()
+  const recent = installed.find(({ major }) => major >= minRedisMajor)
   const found = recent ?? (await findDownloaded(folder))
   if (found) return found
   const [old] = installed
@@ -47,7 +53,7 @@ export async function obtainRedis(folder: string, signal?: AbortSignal): Promise
 }
 
 async function installAdvice(): Promise<string> {
-  const what = `install Redis or Valkey ${minMajor} or later`
+  const what = `install Redis or Valkey ${minRedisMajor} or later`
   for (const [manager, command] of Object.entries(installCommands)) {
     if (await isInPath(manager)) return `${what} (${command}), or set REDIS_URL`
   }
@@ -75,7 +81,7 @@ async function download(
   missing: string,
   signal?: AbortSignal
 ): Promise<RedisBinary | undefined> {
-  const unpack = await chooseUnpacker()
+  const unpack = await choosePackageUnpacker()
   if (!unpack) return undefined
   const parent = await ensureParent(folder)
   process.stderr.write(`cuewire: ${missing}; downloading one into ${parent}\n`)
@@ -86,7 +92,7 @@ async function download(
     await mkdir(root)
     await unpack(workFolder, signal)
     const { major } = await openUnpacked(root)
-    if (major < minMajor) throw new Error(`its version is ${major}`)
+    if (major < minRedisMajor) throw new Error(`its version is ${major}`)
     return await moveIntoPlace(root, join(parent, await readReleaseName()), workFolder)
   } finally {
     await rm(workFolder, { recursive: true, force: true })
@@ -202,6 +208,6 @@ async function removeAbandoned(parent: string): Promise<void> {
 
 function ignore(...codes: string[]): (error: unknown) => void {
   return error => {
-    if (!codes.includes(codeOf(error))) throw error
+    if (!codes.includes(errorCodeOf(error))) throw error
   }
 }

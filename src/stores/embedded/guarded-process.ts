@@ -61,7 +61,7 @@ interface GuardOptions {
 }
 
 /** Starts a program in its own session, out of reach of Ctrl-C, without our environment and its secrets. */
-export async function startGuarded(
+export async function startGuardedProcess(
   command: readonly string[],
   { stopSignal, signal, ...where }: GuardOptions
 ): Promise<GuardedProcess> {
@@ -72,7 +72,7 @@ export async function startGuarded(
     stdio: ['pipe', 'pipe', 'pipe', 'pipe']
   })
   let output = ''
-  const append = (chunk: Buffer) => void (output = truncateOutput(output + chunk.toString('utf8')))
+  const append = (chunk: Buffer) => void (output = keepLastOutput(output + chunk.toString('utf8')))
   child.stdout.on('data', append)
   child.stderr.on('data', append)
   // Writing to a guard that has exited fails. Its exit is handled below.
@@ -106,7 +106,7 @@ export async function startGuarded(
 }
 
 /** Keeps the last 40 lines and 8 KB. */
-export function truncateOutput(text: string): string {
+export function keepLastOutput(text: string): string {
   return text.slice(-keptBytes).split('\n').slice(-keptLines).join('\n')
 }
 

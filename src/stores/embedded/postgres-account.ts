@@ -19,7 +19,7 @@ export interface OsAccount {
  * folder or the binaries, as in a private home, a user namespace: `nobody` inside, root outside. Each is
  * probed. Throws an `OperatorError` if none works.
  */
-export async function chooseAccount(folder: string, program: string): Promise<OsAccount> {
+export async function chooseOsAccount(folder: string, program: string): Promise<OsAccount> {
   const uid = process.getuid?.()
   const gid = process.getgid?.()
   if (uid === undefined || gid === undefined)

@@ -16,15 +16,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { AdvisedError, OperatorError } from '../../platform/runtime/operator-error.ts'
-import type { ServiceOptions } from './embedded-service.ts'
-import { startGuarded, summarizeOutput } from './guarded-process.ts'
+import type { EmbeddedServiceOptions } from './embedded-service.ts'
+import { startGuardedProcess, summarizeOutput } from './guarded-process.ts'
 import type { OsAccount } from './postgres-account.ts'
 import { runCommand } from './run-command.ts'
 
 /** The only role of the embedded Postgres. Its password is in the file `password` beside the data. */
-export const role = 'cuewire'
+export const postgresRole = 'cuewire'
 
 const initMs = 120_000
 
@@ -33,11 +33,11 @@ const initMs = 120_000
  * cluster is created in a temporary folder and moved into place, so an interrupted start leaves no partial
  * cluster.
  */
-export async function ensureCluster(
+export async function ensurePostgresCluster(
   folder: string,
   initdb: string,
   account: OsAccount,
-  options: ServiceOptions & { readonly durable: boolean }
+  options: EmbeddedServiceOptions & { readonly durable: boolean }
 ): Promise<string> {
   const data = join(folder, 'data')
   // Temporary folders of an interrupted start.
@@ -56,7 +56,7 @@ async function createCluster(
   initdb: string,
   account: OsAccount,
   password: string,
-  { durable, signal }: ServiceOptions & { readonly durable: boolean }
+  { durable, signal }: EmbeddedServiceOptions & { readonly durable: boolean }
 ): Promise<void> {
   const { uid, gid } = account.owner
   const workFolder = await mkdtemp(join(folder, 'init-'))
@@ -67,7 +67,7 @@ async function createCluster(
     ...account.prefix,
     initdb,
     `--pgdata=${join(workFolder, 'data')}`,
-    `--username=${role}`,
+    `--username=${postgresRole}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
@@ -78,7 +78,7 @@ async function createCluster(
     ...(durable ? [] : ['--no-sync'])
   ]
   try {
-    const running = await startGuarded(command, {
+    const running = await startGuardedProcess(command, {
       stopSignal: 'TERM',
       cwd: workFolder,
       signal,
@@ -162,9 +162,9 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
  */
 export async function readClusterMajor(folder: string): Promise<number | null> {
   const text = await readFile(join(folder, 'data', 'PG_VERSION'), 'utf8').catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null
+    if (['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error))) return null
     throw new AdvisedError(
-      `the database in ${folder} cannot be read (${codeOf(error) || String(error)})`,
+      `the database in ${folder} cannot be read (${errorCodeOf(error) || String(error)})`,
       'run this as the user that owns it',
       { cause: error }
     )

@@ -6,10 +6,19 @@ import postgres from 'postgres'
 
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
-import { type GuardedProcess, startGuarded } from './guarded-process.ts'
-import { chooseAccount } from './postgres-account.ts'
-import { assertSameMajor, ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'
+import {
+  type EmbeddedService,
+  type EmbeddedServiceOptions,
+  startEmbeddedService
+} from './embedded-service.ts'
+import { type GuardedProcess, startGuardedProcess } from './guarded-process.ts'
+import { chooseOsAccount } from './postgres-account.ts'
+import {
+  assertSameMajor,
+  ensurePostgresCluster,
+  findPostgresBinaries,
+  postgresRole
+} from './postgres-cluster.ts'
 import { stopLeftoverProcess } from './process-identity.ts'
 
 const database = 'cuewire'
@@ -21,7 +30,7 @@ const database = 'cuewire'
  */
 export async function startPostgres(
   folder: string,
-  options: ServiceOptions & { durable?: boolean } = {}
+  options: EmbeddedServiceOptions & { durable?: boolean } = {}
 ): Promise<EmbeddedService> {
   const { port: givenPort, durable = true, signal } = options
   const binaries = await findPostgresBinaries()
@@ -32,8 +41,8 @@ export async function startPostgres(
   await assertSameMajor(home, binaries.major)
   const data = join(home, 'data')
   let password = ''
-  const serverUrl = (port: number) => `postgres://${role}:${password}@127.0.0.1:${port}`
-  const service = await startService(givenPort, {
+  const serverUrl = (port: number) => `postgres://${postgresRole}:${password}@127.0.0.1:${port}`
+  const service = await startEmbeddedService(givenPort, {
     name: 'Postgres',
     folder: home,
     urlOf: port => `${serverUrl(port)}/${database}`,
@@ -43,15 +52,18 @@ export async function startPostgres(
         return basename(program) === 'postgres' && command.includes(` -D ${data} `)
       }),
     prepare: async () => {
-      const account = await chooseAccount(home, binaries.postgres)
-      password = await ensureCluster(home, binaries.initdb, account, { durable, signal })
+      const account = await chooseOsAccount(home, binaries.postgres)
+      password = await ensurePostgresCluster(home, binaries.initdb, account, { durable, signal })
       return port =>
-        startGuarded([...account.prefix, binaries.postgres, '-D', data, ...renderSettings(port, durable)], {
-          stopSignal: 'INT',
-          cwd: home,
-          signal,
-          ...account.ids
-        })
+        startGuardedProcess(
+          [...account.prefix, binaries.postgres, '-D', data, ...renderSettings(port, durable)],
+          {
+            stopSignal: 'INT',
+            cwd: home,
+            signal,
+            ...account.ids
+          }
+        )
     },
     waitUntilReady: (guarded, _port, timeoutMs) => waitUntilReady(data, guarded, timeoutMs)
   })

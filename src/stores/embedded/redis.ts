@@ -5,9 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Redis } from 'ioredis'
 
-import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
-import { obtainRedis } from './find-redis.ts'
-import { type GuardedProcess, startGuarded } from './guarded-process.ts'
+import {
+  type EmbeddedService,
+  type EmbeddedServiceOptions,
+  startEmbeddedService
+} from './embedded-service.ts'
+import { findOrDownloadRedis } from './find-redis.ts'
+import { type GuardedProcess, startGuardedProcess } from './guarded-process.ts'
 import { stopLeftoverProcess } from './process-identity.ts'
 
 /**
@@ -17,16 +21,16 @@ import { stopLeftoverProcess } from './process-identity.ts'
  */
 export async function startRedis(
   folder: string,
-  { port: givenPort, signal }: ServiceOptions = {}
+  { port: givenPort, signal }: EmbeddedServiceOptions = {}
 ): Promise<EmbeddedService> {
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o700)
   const home = await realpath(folder)
-  const { command } = await obtainRedis(home, signal)
+  const { command } = await findOrDownloadRedis(home, signal)
   const configFile = join(home, 'redis.conf')
   let password = ''
   const urlOf = (port: number) => `redis://default:${password}@127.0.0.1:${port}`
-  return startService(givenPort, {
+  return startEmbeddedService(givenPort, {
     name: 'Redis',
     folder: home,
     urlOf,
@@ -36,7 +40,7 @@ export async function startRedis(
       password = await ensurePassword(join(home, 'password'))
       return async port => {
         await writePrivateFile(configFile, renderRedisConfig(home, port, password))
-        return startGuarded([...command, configFile], { stopSignal: 'TERM', cwd: home, signal })
+        return startGuardedProcess([...command, configFile], { stopSignal: 'TERM', cwd: home, signal })
       }
     },
     waitUntilReady: (guarded, port, timeoutMs) => waitUntilReady(urlOf(port), guarded, timeoutMs)

@@ -28,13 +28,13 @@ export async function runCommand(
   })
   return running.catch((error: ExecFileException) => {
     const timeout = error.killed ? `took longer than ${timeoutMs / 1_000} seconds` : ''
-    const reason = timeout || problemIn(error.stderr ?? '') || error.message
+    const reason = timeout || findStderrProblem(error.stderr ?? '') || error.message
     throw new Error(`${[program, args[0]].join(' ')}: ${reason}`, { cause: error })
   })
 }
 
 /** The first line that apt marks as an error or warning, else the last line; empty if there is none. */
-export function problemIn(stderr: string): string {
+export function findStderrProblem(stderr: string): string {
   return /^[EW]: (.+)$/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? ''
 }
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { minMajor, redisNames } from './redis-binary.ts'
-import { isInPath, problemIn, runCommand } from './run-command.ts'
+import { minRedisMajor, redisNames } from './redis-binary.ts'
+import { isInPath, findStderrProblem, runCommand } from './run-command.ts'
 
 const networkMs = 180_000
 const localMs = 60_000
@@ -15,7 +15,7 @@ const localMs = 60_000
 export type UnpackPackages = (workFolder: string, signal?: AbortSignal) => Promise<void>
 
 /** Returns how to unpack packages of this system; undefined without a supported package manager. */
-export async function chooseUnpacker(): Promise<UnpackPackages | undefined> {
+export async function choosePackageUnpacker(): Promise<UnpackPackages | undefined> {
   for (const { programs, unpack } of unpackers) {
     const found = await Promise.all(programs.map(isInPath))
     if (found.every(Boolean)) return unpack
@@ -64,22 +64,22 @@ async function unpackByApt(workFolder: string, signal?: AbortSignal): Promise<vo
   await writeFile(join(workFolder, 'apt.conf'), aptConfig)
   // If one of several sources fails, the others may be enough.
   const problem = await apt('apt-get', ['update', '-q'], networkMs).then(
-    ({ stderr }) => problemIn(stderr),
+    ({ stderr }) => findStderrProblem(stderr),
     (error: Error) => error.message
   )
   signal?.throwIfAborted()
   const policy = await apt('apt-cache', ['policy', ...redisNames], localMs)
-  const server = redisNames.find(name => (candidateMajor(policy.stdout, name) ?? 0) >= minMajor)
-  if (server === undefined) throw new Error(problem || `no package is of version ${minMajor} or later`)
+  const server = redisNames.find(name => (parseCandidateMajor(policy.stdout, name) ?? 0) >= minRedisMajor)
+  if (server === undefined) throw new Error(problem || `no package is of version ${minRedisMajor} or later`)
   const depends = await apt('apt-cache', ['depends', '--important', '--recurse', server], localMs)
-  await apt('apt-get', ['download', '-q', ...packagesToUnpack(depends.stdout, server)], networkMs)
+  await apt('apt-get', ['download', '-q', ...parsePackagesToUnpack(depends.stdout, server)], networkMs)
   for (const name of await readdir(workFolder)) {
     if (name.endsWith('.deb')) await run(['dpkg-deb', '--extract', name, 'root'], localMs)
   }
 }
 
 /** The major version of a package in the output of `apt-cache policy`; undefined if there is none. */
-export function candidateMajor(policy: string, name: string): number | undefined {
+export function parseCandidateMajor(policy: string, name: string): number | undefined {
   const lines = policy.split('\n')
   const start = lines.indexOf(`${name}:`)
   const candidate = start < 0 ? undefined : lines[start + 2]
@@ -92,7 +92,7 @@ export function candidateMajor(policy: string, name: string): number | undefined
  * Returns the packages to unpack from the output of `apt-cache depends --important --recurse`: the server and
  * its libraries. The C library of the system is used, because it must match the loader.
  */
-export function packagesToUnpack(depends: string, server: string): string[] {
+export function parsePackagesToUnpack(depends: string, server: string): string[] {
   const dependencies = parseDepends(depends)
   const chosen = new Set([server])
   for (const name of chosen) {

@@ -75,7 +75,10 @@ export async function enqueueDeliveries(
 const sameForMs = 4_000
 
 /** Schedules web hooks with due deliveries, at most once in `sameForMs`. */
-export async function scheduleDue(queue: DeliverQueue, webhookIds: readonly number[]): Promise<void> {
+export async function scheduleDueDeliveries(
+  queue: DeliverQueue,
+  webhookIds: readonly number[]
+): Promise<void> {
   const period = Math.floor(engineTimeMs() / sameForMs)
   await addJobs(
     queue,

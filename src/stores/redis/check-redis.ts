@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { AdvisedError, OperatorError } from '../../platform/runtime/operator-error.ts'
 import { isDeniedByRedis, describeError } from '../../platform/runtime/store-errors.ts'
 import { probeWritesScript } from './connection.ts'
 import { changesChannel, jobProbeKeys, probeKey } from './keys.ts'
-import { type RedisPlace, splitUrls } from './place.ts'
-import { connectionOptions, findRedisUrlProblem, parseRedisUrl, type RedisUrl } from './redis-url.ts'
+import { type RedisPlace, splitRedisUrls } from './redis-place.ts'
+import { redisConnectionOptions, findRedisUrlProblem, parseRedisUrl, type RedisUrl } from './redis-url.ts'
 
 const timeoutMs = 4_000
 const noRetries = {
@@ -22,10 +22,10 @@ const noRetries = {
  * Connects to REDIS_URL, of a cluster to one node, and checks the version, the database and the permissions.
  * `isEmbedded`: no variable names it, so Cuewire usually runs it itself. Throws an `OperatorError`.
  */
-export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}): Promise<RedisPlace> {
+export async function resolveRedisPlace(redisUrl: string, { isEmbedded = false } = {}): Promise<RedisPlace> {
   const problem = findRedisUrlProblem(redisUrl)
   if (problem !== null) throw new OperatorError(`REDIS_URL ${problem}`)
-  const urls = splitUrls(redisUrl)
+  const urls = splitRedisUrls(redisUrl)
   const info = await Promise.any(urls.map(async url => readInfo(parseRedisUrl(url)))).catch(
     (error: unknown) => {
       const [first]: unknown[] = error instanceof AggregateError ? error.errors : [error]
@@ -69,7 +69,7 @@ export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}):
 /** Reads what the server says about itself. Throws an `OperatorError` if it cannot be used as it is. */
 async function readInfo(url: RedisUrl): Promise<string> {
   if (url.sentinel !== null) await checkSentinels(url)
-  const info = await ask({ ...connectionOptions(url), db: 0 }, async redis => {
+  const info = await ask({ ...redisConnectionOptions(url), db: 0 }, async redis => {
     const [server, cluster] = await Promise.all([redis.info('server'), redis.info('cluster')])
     const isCluster = /^cluster_enabled:1/m.test(cluster)
     const state = isCluster ? await redis.cluster('INFO') : ''
@@ -134,7 +134,7 @@ async function checkSentinels({ hosts, sentinel, ...url }: RedisUrl): Promise<vo
       sentinel: null
     } as const
     try {
-      const found = await ask(connectionOptions(place), async redis =>
+      const found = await ask(redisConnectionOptions(place), async redis =>
         redis.call('SENTINEL', 'get-master-addr-by-name', name)
       )
       if (found !== null) return
@@ -152,7 +152,7 @@ async function checkSentinels({ hosts, sentinel, ...url }: RedisUrl): Promise<vo
 
 /** Opens a connection for one question. Throws the reason if it cannot be opened. */
 async function ask<Result>(
-  options: ReturnType<typeof connectionOptions>,
+  options: ReturnType<typeof redisConnectionOptions>,
   question: (redis: Redis) => Promise<Result>
 ): Promise<Result> {
   const redis = new Redis({ ...options, ...noRetries })
@@ -174,7 +174,7 @@ async function ask<Result>(
 
 /** What an operator can do about a connection that fails; null: as usual. */
 function adviceFor(error: unknown, url: string): string | null {
-  const [code, reason] = [codeOf(error), describeError(error)]
+  const [code, reason] = [errorCodeOf(error), describeError(error)]
   if (/^(SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY))/.test(code))
     return 'set REDIS_CA_FILE to the certificate of the authority that signed that of Redis'
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')

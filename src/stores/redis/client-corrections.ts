@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 
 import { Cluster, type Redis } from 'ioredis'
 
-import { replaceRefused, replaceRefusedNodes } from './refused-connections.ts'
+import { replaceWhenRefused, replaceNodesWhenRefused } from './replace-demoted.ts'
 
 /*
  * What ioredis 6.0.0 does otherwise than Cuewire needs. All clients are corrected here, once, when they are opened;
@@ -11,10 +11,10 @@ import { replaceRefused, replaceRefusedNodes } from './refused-connections.ts'
  */
 
 /** Corrects a client, and the duplicates that BullMQ workers make of it. `commandTimeout`: of a client for commands. */
-export function correctClient(client: Redis | Cluster, commandTimeout?: number): void {
+export function correctRedisClient(client: Redis | Cluster, commandTimeout?: number): void {
   if (client instanceof Cluster) {
     client.on('+node', coalesceWrites)
-    replaceRefusedNodes(client)
+    replaceNodesWhenRefused(client)
     limitSlotRefreshes(client)
     settleConnects(client)
     if (commandTimeout !== undefined) limitCommandTime(client, commandTimeout)
@@ -22,14 +22,14 @@ export function correctClient(client: Redis | Cluster, commandTimeout?: number):
     client.duplicate = (...parts) => correctDuplicate(duplicate(...parts))
   } else {
     coalesceWrites(client)
-    replaceRefused(client)
+    replaceWhenRefused(client)
     const duplicate = client.duplicate.bind(client)
     client.duplicate = (...parts) => correctDuplicate(duplicate(...parts))
   }
 }
 
 function correctDuplicate<Client extends Redis | Cluster>(copy: Client): Client {
-  correctClient(copy)
+  correctRedisClient(copy)
   // Outages are logged by the process's own connection.
   copy.on('error', () => {})
   return copy

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } from 'ioredis'
 
-import { projectFile } from '../../platform/process/program-files.ts'
-import { correctClient } from './client-corrections.ts'
+import { projectFileUrl } from '../../platform/process/program-files.ts'
+import { correctRedisClient } from './client-corrections.ts'
 import { probeKey } from './keys.ts'
-import type { RedisPlace } from './place.ts'
-import { accessOptions, connectionOptions, parseRedisUrl } from './redis-url.ts'
+import type { RedisPlace } from './redis-place.ts'
+import { redisAccessOptions, redisConnectionOptions, parseRedisUrl } from './redis-url.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
@@ -26,7 +26,7 @@ const socketTimeout = 6_000
 /** The same for commands that block for up to ten seconds. */
 const blockingSocketTimeout = 12_000
 
-const readScript = (name: string) => readFileSync(projectFile(`src/stores/redis/lua/${name}.lua`), 'utf8')
+const readScript = (name: string) => readFileSync(projectFileUrl(`src/stores/redis/lua/${name}.lua`), 'utf8')
 
 /** A script with one key, see its comment. */
 export const probeWritesScript = readScript('probeWrites-1')
@@ -49,7 +49,7 @@ export function openRedis(place: RedisPlace, connectionName: string): RedisClien
  * Opens a connection for subscriptions, which are renewed after reconnects. On a cluster the caller must send a command
  * every few seconds, so that a lost connection is noticed.
  */
-export function openSubscriber(place: RedisPlace, name: string): RedisClient {
+export function openRedisSubscriber(place: RedisPlace, name: string): RedisClient {
   return open(place, `cuewire-${name}`, {
     socketTimeout,
     maxRetriesPerRequest: null,
@@ -61,12 +61,12 @@ export function openSubscriber(place: RedisPlace, name: string): RedisClient {
 const advanceWorkerName = `bull:${Buffer.from('{cuewire}advance').toString('base64')}`
 
 /** Opens the connection of a BullMQ worker, whose reads block for up to ten seconds. */
-export function openBlocking(place: RedisPlace): RedisClient {
+export function openBlockingRedis(place: RedisPlace): RedisClient {
   return open(place, advanceWorkerName, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
 }
 
 /** Opens a connection for adding jobs: fails at once while Redis is unavailable; the sweep repairs that. */
-export function openJobConnection(place: RedisPlace, name: string): RedisClient {
+export function openJobRedis(place: RedisPlace, name: string): RedisClient {
   return openForCommands(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false })
 }
 
@@ -97,7 +97,7 @@ type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTim
 
 function open(place: RedisPlace, connectionName: string, options: ConnectionOptions): RedisClient {
   const client = create(place, connectionName, options)
-  correctClient(client, options.commandTimeout)
+  correctRedisClient(client, options.commandTimeout)
   probe(client)
   return client
 }
@@ -112,7 +112,7 @@ function create(
   const common = { connectionName, connectTimeout, maxLoadingRetryTime, ...rest }
   if (!isCluster)
     return new Redis({
-      ...connectionOptions(url),
+      ...redisConnectionOptions(url),
       ...common,
       sentinelCommandTimeout,
       sentinelRetryStrategy: retryStrategy,
@@ -123,7 +123,7 @@ function create(
   return new Cluster(
     urls.map(each => parseRedisUrl(each).hosts[0]),
     {
-      redisOptions: { ...common, ...accessOptions(url) },
+      redisOptions: { ...common, ...redisAccessOptions(url) },
       enableOfflineQueue,
       shardedSubscribers,
       clusterRetryStrategy: retryStrategy,

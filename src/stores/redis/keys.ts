@@ -32,7 +32,7 @@
  */
 const shardCount = 64
 
-export const shards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard)
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard)
 
 export const shardOf = (stationId: number) => stationId % shardCount
 

@@ -40,17 +40,17 @@ interface SourceProblem {
  * The result of a report. `missing`: no state is stored. `outdated`: identities changed since they were read.
  * `hasEvents`: events for web hooks wait for the flush.
  */
-export type ReportOutcome =
+export type CountsReportOutcome =
   | { readonly status: 'missing' | 'outdated' | 'unchanged' }
   | { readonly status: 'refused'; readonly problems: readonly SourceProblem[] }
   | { readonly status: 'counted'; readonly hasEvents: boolean }
 
 /** Applies a report to the counts of a station in Redis, and publishes them if they changed. */
-export async function reportCounts(
+export async function applyCountsReport(
   redis: RedisClient,
   stationId: number,
   report: CountsReport
-): Promise<ReportOutcome> {
+): Promise<CountsReportOutcome> {
   const [status, detail] = await redis.countListeners(
     ...scriptKeys(stationId),
     stationId,
@@ -68,7 +68,7 @@ function parseProblem(text: string): SourceProblem {
 }
 
 /** The listener counts of a station in Redis; see `lua/counting.lua`. */
-export interface Counting extends ListenerCount {
+export interface StationCounting extends ListenerCount {
   readonly hasHooks: boolean
   readonly sources: Readonly<Record<string, CountedSource>>
   readonly play?: PlayCounts
@@ -100,19 +100,22 @@ interface EndedPlay extends PlayCounts {
 }
 
 /** A change of the total for web hooks. */
-export interface CountEvent extends ListenerCount {
+export interface TotalChangeEvent extends ListenerCount {
   readonly offset: number
   readonly trigger: 'listener_gained' | 'listener_lost'
   readonly atMs: number
 }
 
 /** Reads the listener counts of a station; null if Redis has none. */
-export async function readCounting(redis: RedisClient, stationId: number): Promise<Counting | null> {
+export async function readStationCounting(
+  redis: RedisClient,
+  stationId: number
+): Promise<StationCounting | null> {
   const text = await redis.hget(countingKey(stationId), 'counting')
   return text === null ? null : parseCounting(text)
 }
 
-function parseCounting(text: string): Counting {
+function parseCounting(text: string): StationCounting {
   // Written by our scripts only.
   return JSON.parse(text)
 }
@@ -121,7 +124,7 @@ function parseCounting(text: string): Counting {
 const connectedScore = Number.MAX_SAFE_INTEGER
 
 /** Reads the connected identities of a station, by source. */
-export async function readConnected(redis: RedisClient, stationId: number) {
+export async function readConnectedIdentities(redis: RedisClient, stationId: number) {
   const members = await redis.zrangebyscore(identitiesKey(stationId), String(connectedScore), '+inf')
   const bySource = new Map<string, Set<string>>()
   for (const member of members) {
@@ -135,10 +138,10 @@ export async function readConnected(redis: RedisClient, stationId: number) {
 export interface UnflushedStation {
   readonly stationId: number
   readonly offset: number
-  readonly counting: Counting
+  readonly counting: StationCounting
   readonly ended: readonly EndedPlay[]
   readonly minutes: readonly MinuteCounts[]
-  readonly events: readonly CountEvent[]
+  readonly events: readonly TotalChangeEvent[]
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
@@ -179,7 +182,7 @@ export async function readUnflushedCounts(
     counting: parseCounting(counting),
     ended: of('ended:', (_, value): EndedPlay => JSON.parse(value)),
     minutes: of('minute:', (_, value): MinuteCounts => JSON.parse(value)),
-    events: of('event:', (offset, value): CountEvent => ({ ...JSON.parse(value), offset })).toSorted(
+    events: of('event:', (offset, value): TotalChangeEvent => ({ ...JSON.parse(value), offset })).toSorted(
       (a, b) => a.offset - b.offset
     ),
     fields: waiting

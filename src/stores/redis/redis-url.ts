@@ -3,7 +3,7 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls'
 
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { splitUrls } from './place.ts'
+import { splitRedisUrls } from './redis-place.ts'
 
 interface Host {
   readonly host: string
@@ -156,7 +156,7 @@ function decode(text: string): string {
 /** Finds what is wrong with REDIS_URL, as the end of a sentence; null if nothing is. */
 export function findRedisUrlProblem(text: string): string | null {
   try {
-    const [first, ...others] = splitUrls(text).map(parseRedisUrl)
+    const [first, ...others] = splitRedisUrls(text).map(parseRedisUrl)
     if (first === undefined || others.length === 0) return null
     if ([first, ...others].some(({ sentinel }) => sentinel !== null))
       return 'lists several URLs: with Sentinel, list the hosts in one URL'
@@ -174,8 +174,8 @@ const describeAccess = ({ isTls, username, password }: RedisUrl) =>
   JSON.stringify([isTls, username, password])
 
 /** Adds a certificate authority to the URLs that name none. Returns null if a URL is not for TLS. */
-export function withCaFile(text: string, path: string): string | null {
-  const urls = splitUrls(text)
+export function addRedisCaFile(text: string, path: string): string | null {
+  const urls = splitRedisUrls(text)
   if (!urls.every(url => parseRedisUrl(url).isTls)) return null
   return urls
     .map(url => {
@@ -186,7 +186,7 @@ export function withCaFile(text: string, path: string): string | null {
 }
 
 /** Returns the options of ioredis for user, password and TLS, of all nodes of a cluster. Throws an `OperatorError`. */
-export function accessOptions(url: RedisUrl) {
+export function redisAccessOptions(url: RedisUrl) {
   return {
     ...(url.username === '' ? {} : { username: url.username }),
     ...(url.password === '' && url.username === '' ? {} : { password: url.password }),
@@ -196,8 +196,8 @@ export function accessOptions(url: RedisUrl) {
 }
 
 /** Returns the options of ioredis for one Redis, which Sentinels may have to name. Throws an `OperatorError`. */
-export function connectionOptions(url: RedisUrl) {
-  const access = { ...accessOptions(url), db: url.database }
+export function redisConnectionOptions(url: RedisUrl) {
+  const access = { ...redisAccessOptions(url), db: url.database }
   const { sentinel } = url
   if (sentinel === null) return { ...url.hosts[0], ...access }
   const { name, username, password } = sentinel

@@ -28,7 +28,7 @@ export interface ListenerSessionChanges {
 }
 
 /** Renders details as `countListeners-10.lua` stores them: the elements of a JSON array. */
-export const renderDetails = ({ family, client, country }: ListenerDetails): string =>
+export const renderListenerDetails = ({ family, client, country }: ListenerDetails): string =>
   JSON.stringify([family, client, country]).slice(1, -1)
 
 /** An open session. `offset` and `ordinal` name it within its station. */
@@ -87,10 +87,10 @@ export async function readOpenSessions(redis: RedisClient, stationId: number) {
 }
 
 /** Before the first entry of a stream. */
-export const streamStart = '0-0'
+export const firstStreamId = '0-0'
 
 /**
- * Reads the oldest ended sessions of a shard after an entry (`streamStart`, or an id), with the ids of their entries
+ * Reads the oldest ended sessions of a shard after an entry (`firstStreamId`, or an id), with the ids of their entries
  * for `removeEndedSessions`.
  */
 export async function readEndedSessions(redis: RedisClient, shard: number, afterId: string, limit: number) {

@@ -9,7 +9,7 @@ import {
   probeKey,
   sequenceKey,
   shardOf,
-  shards,
+  allShards,
   shardSlot,
   unflushedKey
 } from './keys.ts'
@@ -82,13 +82,13 @@ export function openSequenceReader(redis: RedisClient): (shard: number) => Promi
  */
 export async function findUnflushedShards(redis: RedisClient): Promise<number[]> {
   const ask = (command: (pipeline: ChainableCommander, shard: number) => unknown) =>
-    Promise.all(sendToShards(redis, shards, command))
+    Promise.all(sendToShards(redis, allShards, command))
   const [counts, sessions] = await Promise.all([
     ask((pipeline, shard) => pipeline.exists(unflushedKey(shard))),
     // A stream stays when its last entry is removed.
     ask((pipeline, shard) => pipeline.xlen(endedSessionsKey(shard)))
   ])
-  return shards.filter((_, index) => Number(counts[index]) > 0 || Number(sessions[index]) > 0)
+  return allShards.filter((_, index) => Number(counts[index]) > 0 || Number(sessions[index]) > 0)
 }
 
 /** A summary of a shard, by which a later one shows whether the shard has lost data. */
@@ -104,11 +104,11 @@ export interface ShardSummary {
 /** Reads a summary of every shard; rejected for a shard whose node does not answer. */
 export async function readShardSummaries(redis: RedisClient): Promise<PromiseSettledResult<ShardSummary>[]> {
   const ask = (command: (pipeline: ChainableCommander, shard: number) => unknown) =>
-    sendToShards(redis, shards, command)
+    sendToShards(redis, allShards, command)
   const sequences = ask((pipeline, shard) => pipeline.get(sequenceKey(shard)))
   const sizes = ask((pipeline, shard) => pipeline.hlen(positionsKey(shard)))
   const runIds = new Map<number, Promise<string>>()
-  for (const group of groupByNode(redis, shards)) {
+  for (const group of groupByNode(redis, allShards)) {
     const runId = readRunId(redis, group[0] ?? 0)
     for (const shard of group) runIds.set(shard, runId)
   }
@@ -120,7 +120,7 @@ export async function readShardSummaries(redis: RedisClient): Promise<PromiseSet
     ])
     return { runId, sequence: Number(sequence ?? 0), size: Number(size) }
   }
-  return Promise.allSettled(shards.map(readSummary))
+  return Promise.allSettled(allShards.map(readSummary))
 }
 
 /** Reads what identifies the process of the node that has a shard. */
@@ -154,7 +154,7 @@ export async function readStationPositions(redis: RedisClient, stationIds: reado
 }
 
 /** One shard of each node. */
-const oneOfEachNode = (redis: RedisClient) => groupByNode(redis, shards).flatMap(([first]) => first ?? [])
+const oneOfEachNode = (redis: RedisClient) => groupByNode(redis, allShards).flatMap(([first]) => first ?? [])
 
 /** Throws unless every node of a shard answers. */
 export async function probeShards(redis: RedisClient): Promise<void> {
@@ -173,7 +173,7 @@ export async function probeWrites(redis: RedisClient): Promise<void> {
 
 /** Subscribes to the changes of all shards. */
 export async function subscribeToShards(subscriber: RedisClient): Promise<void> {
-  const channels = shards.map(shard => changesChannel(shard))
+  const channels = allShards.map(shard => changesChannel(shard))
   // On a cluster the channels of a command must have the same slot.
   if (subscriber instanceof Cluster)
     await Promise.all(channels.map(channel => subscriber.ssubscribe(channel)))

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { ListenerCounts, StationState } from '../../model/station/state.ts'
-import { type Trigger, triggers as knownTriggers } from '../../model/station/triggers.ts'
+import { type Trigger, triggerNames as knownTriggers } from '../../model/station/triggers.ts'
 
 /*
  * Schemas of live states in Redis. Two releases run side by side during an upgrade, so a new schema takes
@@ -10,10 +10,10 @@ import { type Trigger, triggers as knownTriggers } from '../../model/station/tri
  */
 
 /** Schemas that this release reads. */
-export const readableSchemas: readonly number[] = [3]
+export const readableStateSchemas: readonly number[] = [3]
 
 /** The schema that this release writes if no older release runs. */
-export const ownSchema = 3
+export const ownStateSchema = 3
 
 /** Encodes a state in a schema (there is one now) without epoch and offset, which are stored beside it. */
 export function encodeState(
@@ -32,12 +32,12 @@ export function decodeState(
   { schema, epoch, offset }: Pick<StationState, 'epoch' | 'offset'> & { readonly schema: number },
   counts: unknown
 ): StationState | null {
-  if (!readableSchemas.includes(schema) || !isState(value)) return null
-  return { ...value, epoch, offset, ...(areCounts(counts) && { listeners: counts }) }
+  if (!readableStateSchemas.includes(schema) || !isState(value)) return null
+  return { ...value, epoch, offset, ...(isListenerCounts(counts) && { listeners: counts }) }
 }
 
 /** Checks only what distinguishes counts from damaged data. */
-export function areCounts(value: unknown): value is ListenerCounts {
+export function isListenerCounts(value: unknown): value is ListenerCounts {
   return (
     typeof value === 'object' && value !== null && 'total' in value && 'mounts' in value && 'remotes' in value
   )
@@ -69,20 +69,21 @@ export const formatPosition = ({ epoch, offset, revision, schema }: StoredPositi
   `${epoch}:${offset}:${revision}:${schema}`
 
 /** Whether only a newer release can read the state at a position. */
-export const isOfNewerRelease = ({ schema }: StoredPosition) => schema > Math.max(...readableSchemas)
+export const isPositionOfNewerRelease = ({ schema }: StoredPosition) =>
+  schema > Math.max(...readableStateSchemas)
 
 /** Whether this release can read the state at a position. */
-export const isReadable = ({ schema }: StoredPosition) => readableSchemas.includes(schema)
+export const isReadablePosition = ({ schema }: StoredPosition) => readableStateSchemas.includes(schema)
 
 /*
  * Messages on the changes channel of a shard, as JSON: `commitStation-10.lua`, `countListeners-10.lua` and
- * `removeState` write them. A removal has an empty `position`, the others `epoch:offset:revision:schema`.
+ * `removeStationState` write them. A removal has an empty `position`, the others `epoch:offset:revision:schema`.
  */
 
 /**
  * `removal`: a station was deleted. `state`: a commit. `counts`: new counts of the state with this revision.
  */
-export type StationMessage = NonNullable<ReturnType<typeof parseMessage>>
+export type StationMessage = NonNullable<ReturnType<typeof parseStationMessage>>
 
 const messageSchema = v.pipe(
   v.string(),
@@ -99,7 +100,7 @@ const messageSchema = v.pipe(
 const isKnownTrigger = (name: string): name is Trigger => (knownTriggers as readonly string[]).includes(name)
 
 /** Parses a message; null if it is invalid. Unknown triggers are left out. */
-export function parseMessage(text: string) {
+export function parseStationMessage(text: string) {
   const { success, output } = v.safeParse(messageSchema, text)
   if (!success) return null
   const { stationId, triggers } = output
@@ -107,7 +108,9 @@ export function parseMessage(text: string) {
   const position = parsePosition(output.position)
   const common = { stationId, position, triggers: triggers.filter(isKnownTrigger) }
   if (output.state === undefined)
-    return areCounts(output.counts) ? { type: 'counts' as const, ...common, counts: output.counts } : null
+    return isListenerCounts(output.counts)
+      ? { type: 'counts' as const, ...common, counts: output.counts }
+      : null
   const state = decodeState(output.state, position, output.counts)
   return {
     type: 'state' as const,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { type CountsBasis, newestRevision, type StationState } from '../../model/station/state.ts'
+import { type FlushedCounts, stationRevisionOf, type StationState } from '../../model/station/state.ts'
 import type { Trigger } from '../../model/station/triggers.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { RedisClient, ScriptKeys } from './connection.ts'
@@ -17,19 +17,22 @@ import {
   stationKey,
   unflushedKey
 } from './keys.ts'
-import { areCounts, decodeState, encodeState, ownSchema, parsePosition } from './state-schema.ts'
+import { isListenerCounts, decodeState, encodeState, ownStateSchema, parsePosition } from './state-schema.ts'
 
 /** Text of Redis; null if it is not JSON. */
 const storedJson = v.fallback(v.nullable(v.pipe(v.string(), v.parseJson())), null)
 
 /** `position` is empty if nothing is stored; `state` is null then, and if damaged or of another release. */
-export interface Stored {
+export interface StoredState {
   readonly position: string
   readonly state: StationState | null
 }
 
 /** Reads stored states, in the order of `stationIds`. */
-export async function readStored(redis: RedisClient, stationIds: readonly number[]): Promise<Stored[]> {
+export async function readStoredStates(
+  redis: RedisClient,
+  stationIds: readonly number[]
+): Promise<StoredState[]> {
   const fields = ['position', 'state', 'counts'] as const
   const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), ...fields)))
   return rows.map(([position, state, counts]) => ({
@@ -41,15 +44,15 @@ export async function readStored(redis: RedisClient, stationIds: readonly number
 }
 
 /** Reads states, in the order of `stationIds`; null if there is no readable one. */
-export async function readStates(redis: RedisClient, stationIds: readonly number[]) {
-  return (await readStored(redis, stationIds)).map(({ state }) => state)
+export async function readStationStates(redis: RedisClient, stationIds: readonly number[]) {
+  return (await readStoredStates(redis, stationIds)).map(({ state }) => state)
 }
 
 /** A state to store. */
-export interface Commit {
+export interface StateCommit {
   /** Its offset and listeners are ignored: the script sets them. */
   readonly state: StationState
-  readonly counts: CountsBasis
+  readonly counts: FlushedCounts
   /** The position that was read before; empty if nothing was stored. */
   readonly over: string
   readonly triggers: readonly Trigger[]
@@ -65,15 +68,15 @@ export interface Commit {
  * offsets that were sent, also after Redis restored an old dump. Returns the state with its offset and its
  * listeners; null if another process was faster or the station was deleted.
  */
-export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
-  const { state, counts, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
+export async function commitState(redis: RedisClient, commit: StateCommit): Promise<StationState | null> {
+  const { state, counts, over, triggers, schema = ownStateSchema, sentOffset = 0 } = commit
   const { stationId, epoch } = state
   const stored = await redis.commitStation(
     ...scriptKeys(stationId),
     over,
     Math.max(parsePosition(over).offset, sentOffset) + 1,
     epoch,
-    `${newestRevision(state)}:${schema}`,
+    `${stationRevisionOf(state)}:${schema}`,
     encodeState(state, schema),
     stationId,
     JSON.stringify(triggers),
@@ -82,11 +85,11 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
   )
   if (stored === null) return null
   const listeners = v.parse(storedJson, stored[1])
-  return { ...state, offset: Number(stored[0]), ...(areCounts(listeners) && { listeners }) }
+  return { ...state, offset: Number(stored[0]), ...(isListenerCounts(listeners) && { listeners }) }
 }
 
 /** Removes the state of a deleted station and notifies the servers. Later commits of it are refused. */
-export async function removeState(redis: RedisClient, stationId: number): Promise<void> {
+export async function removeStationState(redis: RedisClient, stationId: number): Promise<void> {
   const message = JSON.stringify({ stationId, position: '', triggers: [] })
   await redis.forgetStation(...scriptKeys(stationId), stationId, message)
 }
@@ -109,7 +112,7 @@ export function scriptKeys(stationId: number): ScriptKeys {
 }
 
 /** Removes the tombstone of a deleted station: its empty position. */
-export async function dropTombstone(redis: RedisClient, stationId: number): Promise<void> {
+export async function removeTombstone(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
   await redis.hdel(positionsKey(shard), String(stationId))
   await redis.zrem(changedKey(shard), String(stationId))
@@ -121,13 +124,13 @@ export async function repairPosition(redis: RedisClient, stationId: number, posi
 }
 
 /** Reads the positions of a shard, by station id; empty for deleted stations. */
-export async function readPositions(redis: RedisClient, shard: number): Promise<Map<number, string>> {
+export async function readShardPositions(redis: RedisClient, shard: number): Promise<Map<number, string>> {
   const positions = await redis.hgetall(positionsKey(shard))
   return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))
 }
 
 /** Reads the positions of stations that changed after a sequence number; empty for deleted ones. */
-export async function readChangedSince(redis: RedisClient, shard: number, sequence: number) {
+export async function readPositionsChangedSince(redis: RedisClient, shard: number, sequence: number) {
   const ids = await redis.zrangebyscore(changedKey(shard), `(${sequence}`, '+inf')
   if (ids.length === 0) return new Map<number, string>()
   const positions = await redis.hmget(positionsKey(shard), ...ids)

@@ -1,4 +1,4 @@
-import { refusedWritesSeconds } from '../../platform/metrics/redis.ts'
+import { refusedWritesMetric } from '../../platform/metrics/redis.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import type { Outages } from '../../platform/runtime/outages.ts'
@@ -11,7 +11,7 @@ const intervalMs = 1_000
 const alertAfterMs = 10_000
 
 /** Whether Redis takes the writes of this process. */
-export type WriteHealth = ReturnType<typeof watchWrites>
+export type WriteHealth = ReturnType<typeof watchWriteHealth>
 
 interface Refusal {
   readonly sinceMs: number
@@ -24,13 +24,13 @@ interface Refusal {
  * Checks every second whether Redis takes writes: one that is full, was demoted, or has taken away permissions answers
  * reads and pings. Logs a line if that lasts for ten seconds. A Redis that does not answer is noticed by others.
  */
-export function watchWrites(
+export function watchWriteHealth(
   redis: RedisClient,
   { log, outages }: { readonly log: Pick<Logger, 'error'>; readonly outages: Pick<Outages, 'begin'> }
 ) {
   let writableAtMs = 0
   let refusal: Refusal | null = null
-  refusedWritesSeconds.read = () => (refusal === null ? 0 : (performance.now() - refusal.sinceMs) / 1_000)
+  refusedWritesMetric.read = () => (refusal === null ? 0 : (performance.now() - refusal.sinceMs) / 1_000)
 
   async function check(): Promise<void> {
     const startedMs = engineTimeMs()

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createDataDir } from '../../platform/process/create-data-dir.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../db/sql.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
@@ -30,7 +30,9 @@ export async function loadSecretsKey(dataDir: string, envValue: string | undefin
     )
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${file} can be neither read nor created (${codeOf(error) || String(error)})`)
+    throw new OperatorError(
+      `${file} can be neither read nor created (${errorCodeOf(error) || String(error)})`
+    )
   }
 }
 
@@ -81,7 +83,7 @@ async function createKeyFile(file: string): Promise<string | null> {
     await handle.sync()
     return key
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return null
+    if (errorCodeOf(error) === 'EEXIST') return null
     throw error
   }
 }

@@ -26,24 +26,24 @@ export type ListedAlert = v.InferOutput<typeof listed>
 export type AlertContent = v.InferOutput<typeof alertContent>
 
 /** Where the alerts come from. */
-export interface Sender {
+export interface AlertSender {
   readonly name: string
   readonly url: string
 }
 
 /** Lists alerts, the first of many. */
-export const listAlerts = (alerts: readonly ListedAlert[]): AlertContent['raised'] => ({
+export const limitListedAlerts = (alerts: readonly ListedAlert[]): AlertContent['raised'] => ({
   count: alerts.length,
   alerts: alerts.slice(0, maxListed)
 })
 
 /** Renders the body of the request to ALERT_URL. `at`: when the message was composed. */
-export function renderAlertBody(content: AlertContent, sender: Sender, at: string): string {
+export function renderAlertBody(content: AlertContent, sender: AlertSender, at: string): string {
   return JSON.stringify({ type: 'alerts', at, installation: sender, ...content })
 }
 
 /** Renders the mail. */
-export function renderAlertMail(content: AlertContent, sender: Sender) {
+export function renderAlertMail(content: AlertContent, sender: AlertSender) {
   const { raised, reminded, resolved } = content
   const [what, first] =
     raised.count > 0

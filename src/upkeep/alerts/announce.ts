@@ -1,6 +1,6 @@
-import { formatMinute } from '../../stores/db/notifications.ts'
+import { formatUtcMinute } from '../../stores/db/notifications.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { type AlertContent, type ListedAlert, listAlerts } from './alert-message.ts'
+import { type AlertContent, type ListedAlert, limitListedAlerts } from './alert-message.ts'
 
 /** How messages reach people. */
 export type AlertChannel = 'mail' | 'url'
@@ -52,9 +52,9 @@ export async function announceAlerts(
     const count = raised.length + resolved.length + reminded.length
     if (count === 0) return 0
     const content: AlertContent = {
-      raised: listAlerts(raised),
-      reminded: listAlerts(reminded),
-      resolved: listAlerts(resolved)
+      raised: limitListedAlerts(raised),
+      reminded: limitListedAlerts(reminded),
+      resolved: limitListedAlerts(resolved)
     }
     for (const channel of channels)
       await tx`insert into alert_messages (channel, content) values (${channel}, ${tx.json({ ...content })})`
@@ -73,7 +73,12 @@ interface AlertRow {
 }
 
 const toListed = (rows: readonly AlertRow[]): ListedAlert[] =>
-  rows.map(({ alert, title, body, raisedAtMs }) => ({ alert, title, body, since: formatMinute(raisedAtMs) }))
+  rows.map(({ alert, title, body, raisedAtMs }) => ({
+    alert,
+    title,
+    body,
+    since: formatUtcMinute(raisedAtMs)
+  }))
 
 /** The alerts that no message has announced yet. */
 async function dequeueRaised(tx: Tx, debounceMs: number): Promise<ListedAlert[]> {

@@ -1,4 +1,4 @@
-import { certificateEnd } from '../../platform/metrics/alerts.ts'
+import { certificateEndMetric } from '../../platform/metrics/alerts.ts'
 import { readCertificateEnd } from '../../platform/outbound/certificate.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
@@ -6,7 +6,7 @@ import type { Sql } from '../../stores/db/sql.ts'
 const alertKey = 'certificate'
 const dayMs = 86_400_000
 /** Certificates are renewed 30 days before their end; a month of failures is noticed here. */
-export const warnedDays = 14
+export const certificateWarningDays = 14
 
 /**
  * Notifies operators if the certificate of BASE_URL ends soon, and resolves that when it was renewed. If the address
@@ -15,10 +15,10 @@ export const warnedDays = 14
 export async function updateCertificateAlert(sql: Sql, baseUrl: string, signal: AbortSignal): Promise<void> {
   if (!baseUrl.startsWith('https:')) await resolveAlert(sql, alertKey)
   const endMs = await readCertificateEnd(baseUrl, signal)
-  certificateEnd.read = endMs === null ? null : () => endMs / 1_000
+  certificateEndMetric.read = endMs === null ? null : () => endMs / 1_000
   if (endMs === null) return
   const days = Math.floor((endMs - Date.now()) / dayMs)
-  if (days >= warnedDays) {
+  if (days >= certificateWarningDays) {
     await resolveAlert(sql, alertKey)
     return
   }

@@ -9,7 +9,7 @@ import { readInstallationSettings } from '../../stores/db/installation-settings.
 import type { Sql } from '../../stores/db/sql.ts'
 import type { Mailer } from '../../webhooks/deliveries/mailer.ts'
 import { signatureHeaders } from '../../webhooks/types/signature.ts'
-import { alertContent, renderAlertBody, renderAlertMail, type Sender } from './alert-message.ts'
+import { alertContent, renderAlertBody, renderAlertMail, type AlertSender } from './alert-message.ts'
 import type { AlertChannel } from './announce.ts'
 
 export interface SendAlertDeps {
@@ -29,7 +29,7 @@ const keptHours = 24
 const maxRecipients = 50
 
 /** The channels that are configured. */
-export const listChannels = ({ mail, post }: Pick<SendAlertDeps, 'mail' | 'post'>): AlertChannel[] => [
+export const listAlertChannels = ({ mail, post }: Pick<SendAlertDeps, 'mail' | 'post'>): AlertChannel[] => [
   ...(mail === null ? [] : (['mail'] as const)),
   ...(post === null ? [] : (['url'] as const))
 ]
@@ -74,7 +74,7 @@ async function dequeueMessage({ sql, ...deps }: SendAlertDeps): Promise<Message 
       next_attempt_at = clock_timestamp() + least(power(2, attempts), 60) * interval '1 minute'
     where id = (
       select id from alert_messages
-      where next_attempt_at <= clock_timestamp() and channel = any(${listChannels(deps)}::text[])
+      where next_attempt_at <= clock_timestamp() and channel = any(${listAlertChannels(deps)}::text[])
       order by created_at limit 1 for update skip locked)
     returning id, channel, content, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at`
   return row ?? null
@@ -87,7 +87,7 @@ async function sendMessage(
 ): Promise<void> {
   const content = v.parse(alertContent, stored)
   const { instance_name: name } = await readInstallationSettings(sql)
-  const sender: Sender = { name: name || 'Cuewire', url: baseUrl }
+  const sender: AlertSender = { name: name || 'Cuewire', url: baseUrl }
   const messageId = `alert_${id}`
   if (channel === 'mail' && mail !== null) {
     const to = mail.to ?? (await readAdministrators(sql))

@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib'
 
 import { type Extract, pack } from 'tar-stream'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 
 /** Writes the entries of a tar archive. */
 export interface ArchiveWriter {
@@ -90,7 +90,7 @@ async function readableSize(file: string): Promise<number | null> {
     await access(file, constants.R_OK)
     return stats.size
   } catch (error) {
-    if (['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'EPERM'].includes(codeOf(error))) return null
+    if (['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'EPERM'].includes(errorCodeOf(error))) return null
     throw error
   }
 }

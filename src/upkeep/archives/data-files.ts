@@ -4,12 +4,12 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-import { isInsideRoots, resolveInside } from '../../platform/runtime/contained-files.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { isInsideRoots, resolveInsideRoots } from '../../platform/runtime/contained-files.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { TarFile } from '../../platform/runtime/tar-files.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import type { BackupHeader } from './contents.ts'
+import type { BackupHeader } from './archive-contents.ts'
 
 /*
  * Files in a backup: `data/stations/...` is relative to DATA_DIR, `storage/ID/...` to the folder of a local storage
@@ -25,7 +25,7 @@ const maxNameBytes = 255
  * What is wrong with the path of a file in an archive; null for one that a backup, or the export of a station, may
  * contain.
  */
-export function findPathProblem(path: string, kind: BackupHeader['kind']): string | null {
+export function findArchivePathProblem(path: string, kind: BackupHeader['kind']): string | null {
   const [folder = '', content = '', ...rest] = path.split('/')
   const isKnown =
     kind === 'installation'
@@ -92,7 +92,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
       else if (entry.isFile()) yield path
     }
   } catch (error) {
-    if (!['ENOENT', 'EACCES'].includes(codeOf(error))) throw error
+    if (!['ENOENT', 'EACCES'].includes(errorCodeOf(error))) throw error
   }
 }
 
@@ -121,7 +121,7 @@ export interface RestoredFiles {
 /**
  * Writes files of a backup to their places. Those outside of DATA_DIR never replace a file, and stay inside `roots`.
  */
-export async function openFileRestore(sql: Sql, dataDir: string, roots: readonly string[]) {
+export async function openFileRestorer(sql: Sql, dataDir: string, roots: readonly string[]) {
   const rows = await sql<{ id: number; path: string }[]>`
     select id, path from storage_locations where adapter = 'local' and path <> ''`
   const locations = new Map(rows.map(({ id, path }) => [String(id), path]))
@@ -136,7 +136,7 @@ export async function openFileRestore(sql: Sql, dataDir: string, roots: readonly
       } else if (target.mayReplace) {
         await writeFile(target.file, content)
         restored += 1
-      } else if ((await resolveInside(target.file, roots)) === null) {
+      } else if ((await resolveInsideRoots(target.file, roots)) === null) {
         refused.push(target.file)
       } else if (await exists(target.file)) {
         kept += 1
@@ -150,16 +150,16 @@ export async function openFileRestore(sql: Sql, dataDir: string, roots: readonly
 }
 
 /** Files that are written to the folder of a new station. */
-export type WrittenFiles = ReturnType<typeof openStationFiles>
+export type WrittenFiles = ReturnType<typeof openStationFileWriter>
 
 /** Writes files below the folder of a station that is being imported. */
-export function openStationFiles(dataDir: string, stationId: number) {
+export function openStationFileWriter(dataDir: string, stationId: number) {
   const folder = resolve(dataDir, 'stations', String(stationId))
   const written: string[] = []
   let wasThere: boolean | null = null
   return {
     count: () => written.length,
-    /** `path` is one that `findPathProblem` accepts, without its first part. */
+    /** `path` is one that `findArchivePathProblem` accepts, without its first part. */
     async write(path: string, content: AsyncIterable<Buffer>): Promise<void> {
       wasThere ??= await exists(folder)
       const file = resolve(folder, path)
@@ -200,6 +200,8 @@ async function writeFile(file: string, content: AsyncIterable<Buffer>): Promise<
     await rename(partial, file)
   } catch (error) {
     await rm(partial, { force: true }).catch(() => {})
-    throw new OperatorError(`${file} cannot be written (${codeOf(error) || String(error)})`, { cause: error })
+    throw new OperatorError(`${file} cannot be written (${errorCodeOf(error) || String(error)})`, {
+      cause: error
+    })
   }
 }

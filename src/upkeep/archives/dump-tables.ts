@@ -1,16 +1,16 @@
 import { version } from '../../platform/process/program-files.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import type { ArchiveWriter } from './archive-writer.ts'
 import {
   backupFormat,
   type BackupHeader,
   type BackupManifest,
-  headerPath,
-  openTableSummary,
-  tableFolder,
+  backupHeaderPath,
+  openTableSummarizer,
+  backupTableFolder,
   type TableSummary
-} from './contents.ts'
+} from './archive-contents.ts'
+import type { ArchiveWriter } from './archive-writer.ts'
 
 /**
  * Rows of these describe running processes or files that are still being uploaded, say what was done to this
@@ -46,9 +46,9 @@ export async function dumpTables(
   writer: ArchiveWriter,
   { media, signal, onRows }: DumpOptions
 ): Promise<Pick<BackupManifest, 'tables' | 'sequences'>> {
-  return inSnapshot(sql, async tx => {
-    const tables = await readTables(tx)
-    await writeHeader(tx, writer, { kind: 'installation', tables, media })
+  return runInSnapshot(sql, async tx => {
+    const tables = await readTablesToDump(tx)
+    await writeBackupHeader(tx, writer, { kind: 'installation', tables, media })
     const summaries: TableSummary[] = []
     for (const table of tables) {
       signal.throwIfAborted()
@@ -59,10 +59,10 @@ export async function dumpTables(
 }
 
 /** Runs in a read-only transaction that sees the database as it is now. */
-export function inSnapshot<Result>(sql: Sql, run: (tx: Tx) => Promise<Result>): Promise<Result> {
+export function runInSnapshot<Result>(sql: Sql, run: (tx: Tx) => Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const running = sql.begin('isolation level repeatable read read only', async tx => {
-      await useCopyFormat(tx)
+      await setCopyFormat(tx)
       try {
         resolve(await run(tx))
       } catch (error) {
@@ -76,7 +76,7 @@ export function inSnapshot<Result>(sql: Sql, run: (tx: Tx) => Promise<Result>): 
 }
 
 /** Writes `backup.json`. Throws an `OperatorError` if the database is not one of Cuewire. */
-export async function writeHeader(
+export async function writeBackupHeader(
   tx: Tx,
   writer: ArchiveWriter,
   { tables, ...rest }: Pick<BackupHeader, 'kind' | 'station' | 'tables' | 'media'>
@@ -90,11 +90,11 @@ export async function writeHeader(
     tables: tables.map(({ name, columns }) => ({ name, columns })),
     ...rest
   }
-  await writer.addText(headerPath, JSON.stringify(header, null, 2))
+  await writer.addText(backupHeaderPath, JSON.stringify(header, null, 2))
 }
 
 /** Sets what the text of values depends on, and lets the transaction wait while the archive is written. */
-export async function useCopyFormat(tx: Tx): Promise<void> {
+export async function setCopyFormat(tx: Tx): Promise<void> {
   await tx`set local timezone = 'UTC'`
   await tx`set local datestyle = 'ISO, YMD'`
   await tx`set local intervalstyle = 'iso_8601'`
@@ -111,7 +111,7 @@ interface TableToDump {
 }
 
 /** The tables of the program, with the columns that are not computed. */
-export async function readTables(tx: Tx): Promise<(TableToDump & { readonly estimate: number })[]> {
+export async function readTablesToDump(tx: Tx): Promise<(TableToDump & { readonly estimate: number })[]> {
   return tx<(TableToDump & { estimate: number })[]>`
     select c.relname as name, greatest(c.reltuples, 0)::int8 as estimate,
       array(select a.attname::text from pg_attribute a
@@ -153,14 +153,17 @@ export async function dumpTable(
   const quoted = columns.map(column => `"${column}"`).join(', ')
   const source = query === undefined ? `"${name}" (${quoted})` : `(${query})`
   const rows = await tx.unsafe(`copy ${source} to stdout`).readable()
-  const summary = openTableSummary(name)
+  const summary = openTableSummarizer(name)
   let chunks: Buffer[] = []
   let bytes = 0
   let entries = 0
   const flush = async () => {
     if (bytes === 0) return
     entries += 1
-    await writer.addText(`${tableFolder}/${name}/${String(entries).padStart(6, '0')}`, Buffer.concat(chunks))
+    await writer.addText(
+      `${backupTableFolder}/${name}/${String(entries).padStart(6, '0')}`,
+      Buffer.concat(chunks)
+    )
     chunks = []
     bytes = 0
     onRows(summary.rows())

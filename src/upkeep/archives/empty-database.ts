@@ -5,7 +5,7 @@ import type { Tx } from '../../stores/db/sql.ts'
 const writers = '^cuewire (server|workers|start|import|migration)'
 
 /** Throws an `OperatorError` while processes of Cuewire are connected to the database. */
-export async function assertNotInUse(tx: Tx): Promise<void> {
+export async function assertDatabaseNotInUse(tx: Tx): Promise<void> {
   const rows = await tx<{ name: string }[]>`
     select distinct application_name as name from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name ~ ${writers} order by 1`

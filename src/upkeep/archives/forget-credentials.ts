@@ -1,6 +1,11 @@
 import type { Tx } from '../../stores/db/sql.ts'
 import { secretsCheckName } from '../../stores/secrets/secrets-key.ts'
-import { configWithoutCredentials, hookHasCredential, isSealed, sealedColumns } from './sealed-values.ts'
+import {
+  configWithoutCredentialsSql,
+  hookHasCredentialSql,
+  isSealedSql,
+  sealedColumns
+} from './sealed-values.ts'
 
 /** A record with credentials, for people. */
 export interface RecordWithCredentials {
@@ -20,7 +25,7 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /** Finds all records with credentials that are sealed with the secrets key. */
-export async function findCredentials(tx: Tx): Promise<RecordWithCredentials[]> {
+export async function findSealedCredentials(tx: Tx): Promise<RecordWithCredentials[]> {
   const found: RecordWithCredentials[] = []
   for (const [table, columns] of Object.entries(sealedColumns)) {
     const list = columns.map(column => `case when t.${column} <> '' then '${column}' end`).join(', ')
@@ -33,8 +38,8 @@ export async function findCredentials(tx: Tx): Promise<RecordWithCredentials[]> 
   const hooks = await tx.unsafe<Omit<RecordWithCredentials, 'table'>[]>(`
     select t.id, concat_ws(' ', (select short_name from stations where id = t.station_id), t.name) as name,
       array(select e ->> 'key' from jsonb_array_elements(t.config) with ordinality c (e, place)
-        where ${isSealed("e ->> 'value'")} order by place) as credentials
-    from webhooks t where ${hookHasCredential} order by id`)
+        where ${isSealedSql("e ->> 'value'")} order by place) as credentials
+    from webhooks t where ${hookHasCredentialSql} order by id`)
   found.push(...hooks.map(hook => ({ table: 'webhooks', ...hook })))
   return found
 }
@@ -42,14 +47,14 @@ export async function findCredentials(tx: Tx): Promise<RecordWithCredentials[]> 
 /**
  * Removes all sealed credentials, disables web hooks that need one, and lets the next start use another secrets key.
  */
-export async function removeCredentials(tx: Tx): Promise<void> {
+export async function removeSealedCredentials(tx: Tx): Promise<void> {
   for (const [table, columns] of Object.entries(sealedColumns)) {
     const changes = columns.map(column => `${column} = ''`).join(', ')
     const isFilled = columns.map(column => `${column} <> ''`).join(' or ')
     await tx.unsafe(`update ${table} set ${changes} where ${isFilled}`)
   }
   await tx.unsafe(
-    `update webhooks t set is_enabled = false, config = ${configWithoutCredentials} where ${hookHasCredential}`
+    `update webhooks t set is_enabled = false, config = ${configWithoutCredentialsSql} where ${hookHasCredentialSql}`
   )
   await tx`update webhooks set former_secret = null, former_secret_until_ms = 0 where former_secret is not null`
   await tx`delete from settings where name = ${secretsCheckName}`

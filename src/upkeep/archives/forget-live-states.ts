@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { Cluster, type Redis } from 'ioredis'
 
 import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { checkRedis } from '../../stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../stores/redis/check-redis.ts'
 import { openRedis } from '../../stores/redis/connection.ts'
 
 const patterns = ['cuewire:*', '*{cuewire}*']
@@ -15,8 +15,8 @@ const perScan = 1_000
  * Removes everything of Cuewire from a Redis: live states, counts and jobs of the database that was replaced. Workers
  * write them again from Postgres. Throws an `OperatorError` if Redis does not answer.
  */
-export async function forgetLiveStates(redisUrl: string): Promise<number> {
-  const redis = openRedis(await checkRedis(redisUrl), 'restore')
+export async function removeLiveStates(redisUrl: string): Promise<number> {
+  const redis = openRedis(await resolveRedisPlace(redisUrl), 'restore')
   redis.on('error', () => {})
   try {
     await withDeadline(connectMs, 'connecting to Redis', () => redis.connect())
@@ -43,7 +43,7 @@ async function removeKeys(server: Redis, pattern: string): Promise<number> {
 }
 
 /** Removes the data of the embedded Redis, which must not be running. */
-export async function forgetEmbeddedLiveStates(dataDir: string): Promise<void> {
+export async function removeEmbeddedLiveStates(dataDir: string): Promise<void> {
   for (const name of ['appendonlydir', 'dump.rdb'])
     await rm(join(resolve(dataDir), 'redis', name), { recursive: true, force: true })
 }

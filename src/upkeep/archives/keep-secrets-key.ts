@@ -1,7 +1,7 @@
 import { constants, copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { secretsKeyPattern, isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
@@ -12,7 +12,7 @@ interface KeyPlace {
 }
 
 /** Reads the key of a database, to write it to a file of its own. Throws an `OperatorError` if it is not here. */
-export async function readKeyToSave(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<string> {
+export async function readVerifiedSecretsKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<string> {
   const key = await readSecretsKey(DATA_DIR, SECRETS_KEY)
   if (key !== null && (await isKeyOfDatabase(sql, key))) return key
   throw new OperatorError(
@@ -25,12 +25,12 @@ export async function readKeyToSave(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlac
  * Writes the key to a file that only its owner can read. A file that has the same key stays. Throws an `OperatorError`
  * if there is another file.
  */
-export async function saveKey(file: string, key: string): Promise<void> {
+export async function saveSecretsKey(file: string, key: string): Promise<void> {
   try {
     await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST')
-      throw new OperatorError(`${file} cannot be written (${codeOf(error)})`, { cause: error })
+    if (errorCodeOf(error) !== 'EEXIST')
+      throw new OperatorError(`${file} cannot be written (${errorCodeOf(error)})`, { cause: error })
     if ((await readText(file)) !== key)
       throw new OperatorError(
         `${file} exists already and does not have the key of this database: choose another file`,
@@ -46,10 +46,10 @@ const readText = (file: string) =>
     () => null
   )
 
-/** Reads a file that `saveKey` wrote. */
-export async function readKeptKey(file: string): Promise<string> {
+/** Reads a file that `saveSecretsKey` wrote. */
+export async function readSavedSecretsKey(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new OperatorError(`${file} cannot be read (${codeOf(error)})`, { cause: error })
+    throw new OperatorError(`${file} cannot be read (${errorCodeOf(error)})`, { cause: error })
   })
   if (!secretsKeyPattern.test(text.trim()))
     throw new OperatorError(`${file} does not contain a secrets key (64 hex digits)`)
@@ -57,13 +57,13 @@ export async function readKeptKey(file: string): Promise<string> {
 }
 
 /** Throws an `OperatorError` if the environment has another key, which would be used instead. */
-export function assertNoOtherKey(key: string, { SECRETS_KEY }: Pick<KeyPlace, 'SECRETS_KEY'>): void {
+export function assertNoOtherSecretsKey(key: string, { SECRETS_KEY }: Pick<KeyPlace, 'SECRETS_KEY'>): void {
   if (SECRETS_KEY && SECRETS_KEY.trim().toLowerCase() !== key)
     throw new OperatorError('SECRETS_KEY is set to another key than the file of --secrets-key: unset one')
 }
 
 /** A key that was written beside its place. */
-export interface StagedKey extends AsyncDisposable {
+export interface StagedSecretsKey extends AsyncDisposable {
   /** Puts the key in its place. */
   readonly install: () => Promise<void>
 }
@@ -73,14 +73,17 @@ export interface StagedKey extends AsyncDisposable {
  * there is kept as `secrets-key.replaced`, or with a number if that file exists. Throws an `OperatorError` if the key
  * cannot be written.
  */
-export async function stageKey(key: string, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<StagedKey> {
+export async function stageSecretsKey(
+  key: string,
+  { DATA_DIR, SECRETS_KEY }: KeyPlace
+): Promise<StagedSecretsKey> {
   const file = join(resolve(DATA_DIR), 'secrets-key')
   const staged = `${file}.restoring`
   const remove = async () => rm(staged, { force: true })
   const isInPlace = Boolean(SECRETS_KEY) || (await readText(file)) === key
   if (!isInPlace) {
     await remove()
-    await saveKey(staged, key)
+    await saveSecretsKey(staged, key)
   }
   return {
     async install() {
@@ -102,9 +105,9 @@ async function keepFile(file: string): Promise<void> {
       await copyFile(file, kept, constants.COPYFILE_EXCL)
       return
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return
-      if (codeOf(error) !== 'EEXIST')
-        throw new OperatorError(`${kept} cannot be written (${codeOf(error)})`, { cause: error })
+      if (errorCodeOf(error) === 'ENOENT') return
+      if (errorCodeOf(error) !== 'EEXIST')
+        throw new OperatorError(`${kept} cannot be written (${errorCodeOf(error)})`, { cause: error })
     }
   }
   throw new OperatorError(`${file} cannot be kept: there are ${maxKept} files ${file}.replaced-NUMBER`)

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-import { formatMinute, raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
+import { formatUtcMinute, raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
 const missingAlertKey = 'backup-missing'
-export const failedAlertKey = 'backup-failed'
+export const backupFailedAlertKey = 'backup-failed'
 
 /** The settings with the time of the last scheduled backup that was written, and with the next one. */
 const lastSetting = 'last scheduled backup'
@@ -29,7 +29,7 @@ export interface BackupSchedule {
 }
 
 /** Notes that a scheduled backup was written. */
-export async function noteBackup(sql: Sql): Promise<void> {
+export async function recordScheduledBackup(sql: Sql): Promise<void> {
   await sql`
     insert into settings (name, value) values (${lastSetting}, clock_timestamp()::text)
     on conflict (name) do update set value = excluded.value`
@@ -37,9 +37,9 @@ export async function noteBackup(sql: Sql): Promise<void> {
 }
 
 /** Resolves the alerts of backups that are not scheduled any more. */
-export async function forgetSchedule(sql: Sql): Promise<void> {
+export async function resolveBackupAlerts(sql: Sql): Promise<void> {
   await sql`delete from settings where name = ${nextSetting}`
-  for (const key of [missingAlertKey, failedAlertKey]) await resolveAlert(sql, key)
+  for (const key of [missingAlertKey, backupFailedAlertKey]) await resolveAlert(sql, key)
 }
 
 /** Milliseconds since the last scheduled backup that was written; null if there is none. */
@@ -69,7 +69,7 @@ export async function updateMissingBackupAlert(sql: Sql, schedule: BackupSchedul
     await raiseAlert(sql, {
       key: missingAlertKey,
       title: 'A scheduled backup is missing',
-      body: `It was due at ${formatMinute(known.dueAtMs)}, and none has been written since. Check that the workers run at its time, and their log.`,
+      body: `It was due at ${formatUtcMinute(known.dueAtMs)}, and none has been written since. Check that the workers run at its time, and their log.`,
       type: 'danger',
       source: 'storage'
     })

@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { forEachTarFile, type TarFile } from '../../platform/runtime/tar-files.ts'
 import { secretsCheckName } from '../../stores/secrets/secrets-key.ts'
@@ -8,15 +8,15 @@ import {
   backupFormat,
   type BackupHeader,
   type BackupManifest,
-  headerPath,
-  manifestPath,
-  openFilesSummary,
-  openTableSummary,
-  parseHeader,
-  parseManifest,
-  tableFolder
-} from './contents.ts'
-import { findPathProblem } from './data-files.ts'
+  backupHeaderPath,
+  backupManifestPath,
+  openFilesSummarizer,
+  openTableSummarizer,
+  parseBackupHeader,
+  parseBackupManifest,
+  backupTableFolder
+} from './archive-contents.ts'
+import { findArchivePathProblem } from './data-files.ts'
 
 const maxTextBytes = 64 * 1024 * 1024
 
@@ -28,7 +28,7 @@ export interface ArchiveContents {
   readonly secretsCheck: string | null
 }
 
-export interface ReadOptions {
+export interface ReadArchiveOptions {
   readonly signal: AbortSignal
   readonly onProgress?: ((share: number) => void) | undefined
 }
@@ -39,14 +39,14 @@ export interface ReadOptions {
  */
 export async function verifyArchive(
   archive: string,
-  { signal, onProgress }: ReadOptions
+  { signal, onProgress }: ReadArchiveOptions
 ): Promise<ArchiveContents> {
   const found: { header?: BackupHeader; manifest?: BackupManifest } = {}
   const check = openCheck()
-  await readFiles(archive, { signal, onProgress }, async file => {
-    if (!found.header) found.header = await readHeader(file)
+  await readArchiveFiles(archive, { signal, onProgress }, async file => {
+    if (!found.header) found.header = await readBackupHeader(file)
     else if (found.manifest) throw new Error(`${file.path} follows the manifest`)
-    else if (file.path === manifestPath) found.manifest = await readManifest(file)
+    else if (file.path === backupManifestPath) found.manifest = await readBackupManifest(file)
     else await check.add(file, found.header.kind)
   })
   const { header, manifest } = found
@@ -60,9 +60,9 @@ export async function verifyArchive(
 }
 
 /** Reads the files of an archive. Errors of the archive become `OperatorError`s. */
-export async function readFiles(
+export async function readArchiveFiles(
   archive: string,
-  { signal, onProgress }: ReadOptions,
+  { signal, onProgress }: ReadArchiveOptions,
   visit: (file: TarFile) => Promise<void | 'stop'>
 ): Promise<void> {
   try {
@@ -71,7 +71,7 @@ export async function readFiles(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof OperatorError) throw error
-    const code = codeOf(error)
+    const code = errorCodeOf(error)
     const isUnreadable = ['ENOENT', 'EACCES', 'EISDIR', 'EPERM'].includes(code)
     throw new OperatorError(
       isUnreadable
@@ -93,9 +93,9 @@ function describeDamage(error: unknown): string {
 }
 
 /** Reads `backup.json`. Throws an `OperatorError` if the archive is not a backup, or of a newer format. */
-export async function readHeader(file: TarFile): Promise<BackupHeader> {
-  if (file.path !== headerPath) throw new OperatorError('the archive is not a backup of Cuewire')
-  const header = parseHeader(await readText(file))
+export async function readBackupHeader(file: TarFile): Promise<BackupHeader> {
+  if (file.path !== backupHeaderPath) throw new OperatorError('the archive is not a backup of Cuewire')
+  const header = parseBackupHeader(await readText(file))
   if (header.format > backupFormat)
     throw new OperatorError(
       `the backup was written by Cuewire ${header.version} in a newer format: restore it with that release`
@@ -103,8 +103,8 @@ export async function readHeader(file: TarFile): Promise<BackupHeader> {
   return header
 }
 
-export const readManifest = async (file: TarFile): Promise<BackupManifest> =>
-  parseManifest(await readText(file))
+export const readBackupManifest = async (file: TarFile): Promise<BackupManifest> =>
+  parseBackupManifest(await readText(file))
 
 async function readText({ path, size, content }: TarFile): Promise<string> {
   if (size > maxTextBytes) throw new Error(`${path} is too large`)
@@ -114,21 +114,21 @@ async function readText({ path, size, content }: TarFile): Promise<string> {
 }
 
 /** Returns the table of an entry `tables/NAME/NUMBER`; null for other files. */
-export function parseTableName(path: string): string | null {
+export function parseTableEntryPath(path: string): string | null {
   const [folder, table = '', ...rest] = path.split('/')
-  return folder === tableFolder && rest.length === 1 ? table : null
+  return folder === backupTableFolder && rest.length === 1 ? table : null
 }
 
 function openCheck() {
-  const tables = new Map<string, ReturnType<typeof openTableSummary>>()
-  const files = openFilesSummary()
+  const tables = new Map<string, ReturnType<typeof openTableSummarizer>>()
+  const files = openFilesSummarizer()
   const settings: Buffer[] = []
   let settingsBytes = 0
   return {
     async add(file: TarFile, kind: BackupHeader['kind']): Promise<void> {
-      const table = parseTableName(file.path)
+      const table = parseTableEntryPath(file.path)
       if (table !== null) {
-        const summary = tables.get(table) ?? openTableSummary(table)
+        const summary = tables.get(table) ?? openTableSummarizer(table)
         tables.set(table, summary)
         for await (const chunk of file.content) {
           summary.add(chunk)
@@ -138,7 +138,7 @@ function openCheck() {
         }
         return
       }
-      const problem = findPathProblem(file.path, kind)
+      const problem = findArchivePathProblem(file.path, kind)
       if (problem !== null) throw new Error(`${JSON.stringify(file.path)} ${problem}`)
       files.begin()
       for await (const chunk of file.content) files.add(chunk)
@@ -159,7 +159,7 @@ function openCheck() {
       if (manifest.tables.length !== names.size || manifest.tables.some(({ name }) => !names.has(name)))
         return 'its header and its manifest name different tables'
       for (const expected of manifest.tables) {
-        const found = (tables.get(expected.name) ?? openTableSummary(expected.name)).end()
+        const found = (tables.get(expected.name) ?? openTableSummarizer(expected.name)).end()
         tables.delete(expected.name)
         if (found.sha256 !== expected.sha256 || found.rows !== expected.rows)
           return `the table ${expected.name} has ${found.rows} of ${expected.rows} rows or other content`

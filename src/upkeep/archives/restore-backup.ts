@@ -1,9 +1,9 @@
 import type { Sql } from '../../stores/db/sql.ts'
-import { headerPath, manifestPath } from './contents.ts'
-import { openFileRestore, type RestoredFiles } from './data-files.ts'
+import { backupHeaderPath, backupManifestPath } from './archive-contents.ts'
+import { openFileRestorer, type RestoredFiles } from './data-files.ts'
 import type { NotEmptyPolicy } from './empty-database.ts'
 import type { ArchiveContents } from './read-archive.ts'
-import { readFiles, parseTableName } from './read-archive.ts'
+import { readArchiveFiles, parseTableEntryPath } from './read-archive.ts'
 import { restoreTables } from './restore-tables.ts'
 import { explainRowFault } from './row-faults.ts'
 
@@ -31,9 +31,9 @@ export async function restoreBackup(
     sql,
     header,
     async sink => {
-      await readFiles(archive, { signal }, async ({ path, content }) => {
-        const table = parseTableName(path)
-        if (table === null) return path === headerPath ? undefined : 'stop'
+      await readArchiveFiles(archive, { signal }, async ({ path, content }) => {
+        const table = parseTableEntryPath(path)
+        if (table === null) return path === backupHeaderPath ? undefined : 'stop'
         for await (const piece of content) await sink(table, piece)
         return undefined
       })
@@ -45,11 +45,16 @@ export async function restoreBackup(
     throw await explainRowFault(sql, error)
   })
   await onCommit()
-  const files = await openFileRestore(sql, dataDir, roots)
+  const files = await openFileRestorer(sql, dataDir, roots)
   if (manifest.files.count === 0) return files.result()
   let count = 0
-  await readFiles(archive, { signal }, async file => {
-    if (file.path === headerPath || file.path === manifestPath || parseTableName(file.path) !== null) return
+  await readArchiveFiles(archive, { signal }, async file => {
+    if (
+      file.path === backupHeaderPath ||
+      file.path === backupManifestPath ||
+      parseTableEntryPath(file.path) !== null
+    )
+      return
     await files.write(file)
     onFiles((count += 1))
   })

@@ -2,14 +2,19 @@ import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { type CopyIn, openCopyIn } from '../../stores/db/copy-in.ts'
 import { listMigrations, runMigrations } from '../../stores/db/migrate.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { type BackupHeader, type BackupManifest, openTableSummary, type TableSummary } from './contents.ts'
-import { readTables, useCopyFormat } from './dump-tables.ts'
-import { assertNotInUse, emptyDatabase, type NotEmptyPolicy } from './empty-database.ts'
+import {
+  type BackupHeader,
+  type BackupManifest,
+  openTableSummarizer,
+  type TableSummary
+} from './archive-contents.ts'
+import { readTablesToDump, setCopyFormat } from './dump-tables.ts'
+import { assertDatabaseNotInUse, emptyDatabase, type NotEmptyPolicy } from './empty-database.ts'
 
 /** Gets the rows of tables, one table after the other. */
 export type RowSink = (table: string, piece: Buffer) => Promise<void>
 
-export interface RestoreOptions {
+export interface RestoreTablesOptions {
   readonly ifNotEmpty: NotEmptyPolicy
   readonly onRows: (table: string, rows: number) => void
   /** Called when the rows are stored and indexes are built. */
@@ -39,13 +44,13 @@ export async function restoreTables(
   sql: Sql,
   header: BackupHeader,
   load: (sink: RowSink) => Promise<BackupManifest>,
-  { ifNotEmpty, onRows, onIndexes, resetLiveStates }: RestoreOptions
+  { ifNotEmpty, onRows, onIndexes, resetLiveStates }: RestoreTablesOptions
 ): Promise<BackupManifest> {
   await assertCanRestore(header)
   const loaded = await sql.begin(async tx => {
-    await useCopyFormat(tx)
+    await setCopyFormat(tx)
     await tx`set local maintenance_work_mem = '128MB'`
-    await assertNotInUse(tx)
+    await assertDatabaseNotInUse(tx)
     await emptyDatabase(tx, ifNotEmpty)
     const included = new Set(header.migrations)
     await runMigrations(tx, name => included.has(name))
@@ -73,7 +78,7 @@ export async function restoreTables(
 }
 
 async function assertHasTables(tx: Tx, header: BackupHeader): Promise<void> {
-  const tables = new Map((await readTables(tx)).map(({ name, columns }) => [name, new Set(columns)]))
+  const tables = new Map((await readTablesToDump(tx)).map(({ name, columns }) => [name, new Set(columns)]))
   for (const { name, columns } of header.tables) {
     const known = tables.get(name)
     const missing = columns.find(column => !known?.has(column))
@@ -98,7 +103,7 @@ async function prepareLoading(tx: Tx): Promise<() => Promise<void>> {
     where c.relnamespace = current_schema()::regnamespace
       and not exists (select from pg_constraint where conindid = i.indexrelid)
     order by c.relname`
-  const tables = await readTables(tx)
+  const tables = await readTablesToDump(tx)
   const withTriggers = await tx<{ name: string }[]>`
     select distinct tgrelid::regclass::text as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where not tgisinternal and c.relnamespace = current_schema()::regnamespace`
@@ -123,13 +128,13 @@ async function runAll(tx: Tx, statements: readonly string[]): Promise<void> {
   await tx.unsafe(statements.join(';\n'))
 }
 
-function openLoader(tx: Tx, header: BackupHeader, onRows: RestoreOptions['onRows']) {
+function openLoader(tx: Tx, header: BackupHeader, onRows: RestoreTablesOptions['onRows']) {
   const columns = new Map(header.tables.map(table => [table.name, table.columns]))
   const loaded = new Map<string, TableSummary>()
   let current: {
     readonly table: string
     readonly copy: CopyIn
-    readonly summary: ReturnType<typeof openTableSummary>
+    readonly summary: ReturnType<typeof openTableSummarizer>
   } | null = null
 
   const endTable = async () => {
@@ -147,7 +152,7 @@ function openLoader(tx: Tx, header: BackupHeader, onRows: RestoreOptions['onRows
         const names = columns.get(table)
         if (names === undefined || loaded.has(table))
           throw new OperatorError(`the backup has unexpected rows of the table ${table}`)
-        current = { table, copy: await openCopyIn(tx, table, names), summary: openTableSummary(table) }
+        current = { table, copy: await openCopyIn(tx, table, names), summary: openTableSummarizer(table) }
       }
       current.summary.add(piece)
       await current.copy.write(piece)
@@ -157,7 +162,7 @@ function openLoader(tx: Tx, header: BackupHeader, onRows: RestoreOptions['onRows
     async end(manifest: BackupManifest): Promise<void> {
       await endTable()
       for (const { name, rows, sha256 } of manifest.tables) {
-        const found = loaded.get(name) ?? openTableSummary(name).end()
+        const found = loaded.get(name) ?? openTableSummarizer(name).end()
         if (found.sha256 !== sha256)
           throw new OperatorError(
             `the backup is damaged: table ${name} has ${found.rows} of ${rows} rows or other content`

@@ -1,4 +1,4 @@
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
@@ -7,7 +7,7 @@ import type { Sql } from '../../stores/db/sql.ts'
  * Returns every other error as it is. `sql` reads the columns of a constraint.
  */
 export async function explainRowFault(sql: Sql, error: unknown): Promise<unknown> {
-  if (error instanceof OperatorError || !(error instanceof Error) || !/^2[23]/.test(codeOf(error)))
+  if (error instanceof OperatorError || !(error instanceof Error) || !/^2[23]/.test(errorCodeOf(error)))
     return error
   const text = (name: string) => {
     const value: unknown = Reflect.get(error, name)

@@ -4,10 +4,10 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { FileStore } from '../../library/storage/file-store.ts'
-import { builtFile } from '../../platform/process/program-files.ts'
+import { builtFileUrl } from '../../platform/process/program-files.ts'
 import { raiseAlert, resolveAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import { failedAlertKey, noteBackup } from './missing-backup.ts'
+import { backupFailedAlertKey, recordScheduledBackup } from './missing-backup.ts'
 
 export interface ScheduledBackupDeps {
   readonly sql: Sql
@@ -43,13 +43,13 @@ export async function runScheduledBackup(deps: ScheduledBackupDeps, at: Date): P
     const name = nameOf(at)
     if (isAbsolute(deps.config.BACKUP_STORAGE)) await backUpToFolder(deps, deps.config.BACKUP_STORAGE, name)
     else await backUpToLocation(deps, Number(deps.config.BACKUP_STORAGE), name)
-    await resolveAlert(sql, failedAlertKey)
-    await noteBackup(sql)
+    await resolveAlert(sql, backupFailedAlertKey)
+    await recordScheduledBackup(sql)
     return name
   } catch (error) {
     deps.signal.throwIfAborted()
     await raiseAlert(sql, {
-      key: failedAlertKey,
+      key: backupFailedAlertKey,
       title: 'The scheduled backup failed',
       body: `${error instanceof Error ? error.message : String(error)} (BACKUP_STORAGE ${deps.config.BACKUP_STORAGE})`,
       type: 'danger',
@@ -95,7 +95,7 @@ async function backUpToLocation(deps: ScheduledBackupDeps, locationId: number, n
 
 /** In a process of its own, so that songs end on time meanwhile. Throws an error with the reason that it prints. */
 function runBackup({ env, signal }: ScheduledBackupDeps, file: string): Promise<void> {
-  const program = fileURLToPath(builtFile('src/commands/backup/main.js'))
+  const program = fileURLToPath(builtFileUrl('src/commands/backup/main.js'))
   return new Promise((done, fail) => {
     execFile(
       process.execPath,

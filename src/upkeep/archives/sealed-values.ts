@@ -18,12 +18,12 @@ export const sealedColumns: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** SQL: whether a text is a sealed one. */
-export const isSealed = (value: string) => `${value} ~ '^v1\\.[A-Za-z0-9_-]{30,}$'`
+export const isSealedSql = (value: string) => `${value} ~ '^v1\\.[A-Za-z0-9_-]{30,}$'`
 
 /** SQL: whether a web hook `t` has a credential. */
-export const hookHasCredential = `exists (select from jsonb_array_elements(t.config) e where ${isSealed("e ->> 'value'")})`
+export const hookHasCredentialSql = `exists (select from jsonb_array_elements(t.config) e where ${isSealedSql("e ->> 'value'")})`
 
 /** SQL: the settings of a web hook `t`, without its credentials. */
-export const configWithoutCredentials = `(
-  select coalesce(jsonb_agg(case when ${isSealed("e ->> 'value'")} then e || '{"value": ""}' else e end order by place), '[]')
+export const configWithoutCredentialsSql = `(
+  select coalesce(jsonb_agg(case when ${isSealedSql("e ->> 'value'")} then e || '{"value": ""}' else e end order by place), '[]')
   from jsonb_array_elements(t.config) with ordinality c (e, place))`

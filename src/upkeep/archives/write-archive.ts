@@ -2,12 +2,12 @@ import { createWriteStream } from 'node:fs'
 import { access, open, rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 
-import { codeOf } from '../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
 import { OperatorError } from '../../platform/runtime/operator-error.ts'
 import { type ArchiveWriter, openArchiveWriter } from './archive-writer.ts'
 import { type ArchiveContents, verifyArchive } from './read-archive.ts'
 
-export interface WriteOptions {
+export interface WriteArchiveOptions {
   readonly signal: AbortSignal
   /** The share of the archive that was read back. */
   readonly onCheck: (share: number) => void
@@ -25,7 +25,7 @@ export interface ArchiveResult extends ArchiveContents {
  */
 export async function writeArchive(
   archive: string,
-  { signal, onCheck }: WriteOptions,
+  { signal, onCheck }: WriteArchiveOptions,
   fill: (writer: ArchiveWriter) => Promise<readonly string[]>
 ): Promise<ArchiveResult> {
   await assertArchiveIsNew(archive)
@@ -38,8 +38,8 @@ export async function writeArchive(
     return { ...contents, bytes, unreadable }
   } catch (error) {
     await rm(partial, { force: true }).catch(() => {})
-    if (['ENOSPC', 'ENOENT', 'EACCES', 'EROFS', 'ENOTDIR', 'EDQUOT', 'EPERM'].includes(codeOf(error)))
-      throw new OperatorError(`${archive} cannot be written (${codeOf(error)})`, { cause: error })
+    if (['ENOSPC', 'ENOENT', 'EACCES', 'EROFS', 'ENOTDIR', 'EDQUOT', 'EPERM'].includes(errorCodeOf(error)))
+      throw new OperatorError(`${archive} cannot be written (${errorCodeOf(error)})`, { cause: error })
     throw error
   }
 }

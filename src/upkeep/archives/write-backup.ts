@@ -1,10 +1,10 @@
 import type { Sql } from '../../stores/db/sql.ts'
-import { type BackupManifest, manifestPath, openFilesSummary } from './contents.ts'
+import { type BackupManifest, backupManifestPath, openFilesSummarizer } from './archive-contents.ts'
 import { findDataFiles } from './data-files.ts'
 import { dumpTables } from './dump-tables.ts'
-import { type ArchiveResult, writeArchive, type WriteOptions } from './write-archive.ts'
+import { type ArchiveResult, writeArchive, type WriteArchiveOptions } from './write-archive.ts'
 
-export interface BackupOptions extends WriteOptions {
+export interface BackupOptions extends WriteArchiveOptions {
   readonly dataDir: string
   /** Whether songs and recordings are included. */
   readonly media: boolean
@@ -24,7 +24,7 @@ export function writeBackup(
       signal,
       onRows
     })
-    const summary = openFilesSummary()
+    const summary = openFilesSummarizer()
     const unreadable: string[] = []
     let files = 0
     for await (const each of findDataFiles(sql, dataDir, { media })) {
@@ -36,7 +36,7 @@ export function writeBackup(
       onFiles((files += 1))
     }
     const manifest: BackupManifest = { tables, sequences, files: summary.end() }
-    await writer.addText(manifestPath, JSON.stringify(manifest, null, 2))
+    await writer.addText(backupManifestPath, JSON.stringify(manifest, null, 2))
     return unreadable
   })
 }

@@ -1,6 +1,6 @@
 import { readCertificateEnd } from '../../platform/outbound/certificate.ts'
-import { warnedDays } from '../alerts/certificate-alert.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { certificateWarningDays } from '../alerts/certificate-alert.ts'
+import { type Finding, okFinding, problemFinding, warningFinding } from './finding.ts'
 
 const dayMs = 86_400_000
 
@@ -11,6 +11,10 @@ export async function checkCertificate(baseUrl: string): Promise<readonly Findin
   const days = Math.floor((endMs - Date.now()) / dayMs)
   const message = `that of BASE_URL ${days < 0 ? 'was' : 'is'} valid until ${new Date(endMs).toISOString().slice(0, 10)}`
   const advice = 'renew it (certbot renew), and let the proxy load it'
-  if (days < 0) return [problem('certificate', message, advice)]
-  return [days < warnedDays ? warning('certificate', message, advice) : ok('certificate', message)]
+  if (days < 0) return [problemFinding('certificate', message, advice)]
+  return [
+    days < certificateWarningDays
+      ? warningFinding('certificate', message, advice)
+      : okFinding('certificate', message)
+  ]
 }

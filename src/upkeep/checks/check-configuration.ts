@@ -1,8 +1,8 @@
 import { access, constants } from 'node:fs/promises'
 
-import { readCountries } from '../../radio/countries.ts'
+import { readCountryDatabase } from '../../radio/countries.ts'
 import type { CheckedSettings } from './checked-settings.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, okFinding, problemFinding, warningFinding } from './finding.ts'
 
 /** Checks the files that variables name, and variables that belong together. */
 export async function checkConfiguration(config: CheckedSettings): Promise<readonly Finding[]> {
@@ -10,7 +10,7 @@ export async function checkConfiguration(config: CheckedSettings): Promise<reado
   const findings: Finding[] = []
   if (HLS_ACCESS_LOG !== undefined && !(await isFileReadable(HLS_ACCESS_LOG)))
     findings.push(
-      problem(
+      problemFinding(
         'configuration',
         `HLS_ACCESS_LOG ${HLS_ACCESS_LOG} is not readable`,
         'make it readable for the workers'
@@ -19,7 +19,7 @@ export async function checkConfiguration(config: CheckedSettings): Promise<reado
   const geoProblem = GEO_DATABASE === undefined ? null : await findGeoProblem(GEO_DATABASE)
   if (geoProblem !== null)
     findings.push(
-      problem(
+      problemFinding(
         'configuration',
         `GEO_DATABASE ${GEO_DATABASE} cannot be used: ${geoProblem}`,
         'put a GeoLite2 database of countries or cities there, readable for the workers'
@@ -27,7 +27,7 @@ export async function checkConfiguration(config: CheckedSettings): Promise<reado
     )
   if (BASE_URL.startsWith('https:') && TRUSTED_PROXIES.length === 0)
     findings.push(
-      warning(
+      warningFinding(
         'configuration',
         'BASE_URL is https, and TRUSTED_PROXIES is not set',
         'set TRUSTED_PROXIES to the addresses of the proxy; otherwise all listeners count as one address'
@@ -35,17 +35,17 @@ export async function checkConfiguration(config: CheckedSettings): Promise<reado
     )
   if (DATABASE_URL !== undefined && SECRETS_KEY === undefined)
     findings.push(
-      warning(
+      warningFinding(
         'configuration',
         'SECRETS_KEY is not set, so the key is in DATA_DIR of this machine',
         'set SECRETS_KEY if processes run on several machines, and keep a copy of the key'
       )
     )
-  return findings.length > 0 ? findings : [ok('configuration', 'all variables are valid')]
+  return findings.length > 0 ? findings : [okFinding('configuration', 'all variables are valid')]
 }
 
 const findGeoProblem = (file: string) =>
-  readCountries(file).then(
+  readCountryDatabase(file).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error))
   )

@@ -14,24 +14,31 @@ import {
 import { checkBaseUrl } from './check-base-url.ts'
 import { checkCertificate } from './check-certificate.ts'
 import { checkConfiguration } from './check-configuration.ts'
-import { checkDataDir, checkDisks, type Clock, judgeClocks } from './check-machine.ts'
+import { checkDataDir, checkDisks, type CheckedClock, compareClocks } from './check-machine.ts'
 import { checkPorts, checkPortsOfStarts } from './check-ports.ts'
 import { checkDatabase } from './check-postgres.ts'
-import { judgeProcesses } from './check-processes.ts'
+import { checkProcesses } from './check-processes.ts'
 import { checkRedisServer, type RedisCheck } from './check-redis-server.ts'
 import type { CheckedSettings } from './checked-settings.ts'
-import { type Finding, ok, problem, toProblem, skipped, warning } from './finding.ts'
-import { type ProcessKind, readProcesses } from './running-processes.ts'
-import { judgeServerSettings, withServerSettings } from './server-settings.ts'
+import {
+  type Finding,
+  okFinding,
+  problemFinding,
+  toProblemFinding,
+  skippedFinding,
+  warningFinding
+} from './finding.ts'
+import { type ProcessesOfKind, readRegisteredProcesses } from './running-processes.ts'
+import { checkServerSettings, withServerSettings } from './server-settings.ts'
 
 /** The stores of an installation. */
-export interface Stores {
+export interface CheckedStores {
   readonly databaseUrl: string
   readonly redisUrl: string | undefined
 }
 
 /** The checks while nothing runs, and DATABASE_URL is not set. */
-export async function checkStopped(config: CheckedSettings): Promise<readonly Finding[]> {
+export async function checkStoppedInstallation(config: CheckedSettings): Promise<readonly Finding[]> {
   const { REDIS_URL: redisUrl } = config
   const folder = resolve(config.DATA_DIR)
   const { findings: ofFolder, isAccessible } = await checkDataDir(config.DATA_DIR)
@@ -41,13 +48,13 @@ export async function checkStopped(config: CheckedSettings): Promise<readonly Fi
     findings.push(...(await checkRedisServer(redisUrl, { isEmbedded: false })).findings)
   if (!isAccessible) {
     const message = `whether Cuewire runs is unknown, because ${folder} is not accessible; the stores and BASE_URL were not checked`
-    return [...findings, warning('processes', message, 'run this as the user that runs Cuewire')]
+    return [...findings, warningFinding('processes', message, 'run this as the user that runs Cuewire')]
   }
   const remaining = `${redisUrl === undefined ? 'Redis, ' : ''}processes, clocks, storage locations, BASE_URL and WebSockets`
   return [
     ...findings,
     ...(await checkEmbedded(folder)),
-    warning(
+    warningFinding(
       'processes',
       `no Cuewire runs with ${folder}; not checked: Postgres, ${remaining}`,
       'start it with npm start, and run this again'
@@ -63,18 +70,18 @@ export async function checkStopped(config: CheckedSettings): Promise<readonly Fi
  */
 export async function checkInstallation(
   given: CheckedSettings,
-  stores: Stores,
+  stores: CheckedStores,
   isSet: (name: string) => boolean
 ): Promise<readonly Finding[]> {
   const sql = openSql(stores.databaseUrl, { max: 1, name: 'doctor' })
   try {
     // An unreachable Postgres is reported by its own check.
-    const processes = await readProcesses(sql).catch(() => [])
+    const processes = await readRegisteredProcesses(sql).catch(() => [])
     const config = withServerSettings(given, isSet, processes)
     const dataDir = await checkDataDir(config.DATA_DIR)
     return [
       ...(await checkConfiguration(config)),
-      ...judgeServerSettings(config, processes),
+      ...checkServerSettings(config, processes),
       checkNode(),
       ...dataDir.findings,
       ...(await checkStores(sql, config, stores, processes)),
@@ -96,8 +103,8 @@ const readIdentifier = (sql: Sql) =>
 async function checkStores(
   sql: Sql,
   config: CheckedSettings,
-  stores: Stores,
-  processes: readonly ProcessKind[]
+  stores: CheckedStores,
+  processes: readonly ProcessesOfKind[]
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   const isEmbedded = config.REDIS_URL === undefined
@@ -106,12 +113,12 @@ async function checkStores(
   findings.push(
     ...database.findings,
     ...(redis?.findings ?? [
-      skipped('Redis', 'REDIS_URL is not set, and no embedded Redis runs with this DATA_DIR')
+      skippedFinding('Redis', 'REDIS_URL is not set, and no embedded Redis runs with this DATA_DIR')
     ])
   )
   try {
     if (database.hasSchema) {
-      findings.push(...judgeProcesses(processes))
+      findings.push(...checkProcesses(processes))
       findings.push(...(await checkPortsOfStarts(config, processes)))
     }
     const usable = database.responses ? sql : null
@@ -120,7 +127,7 @@ async function checkStores(
     const paths = usable === null ? [] : await readStoragePaths(usable)
     findings.push(await checkDisks([resolve(config.DATA_DIR), ...paths]))
   } catch (error) {
-    findings.push(toProblem('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
+    findings.push(toProblemFinding('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
   }
   return findings
 }
@@ -130,13 +137,16 @@ async function checkBackupStorage(sql: Sql | null, config: CheckedSettings): Pro
   if (storage === undefined) return []
   if (sql === null && !isAbsolute(storage))
     return [
-      skipped('backups', `BACKUP_STORAGE ${storage}: the storage location cannot be looked up in Postgres`)
+      skippedFinding(
+        'backups',
+        `BACKUP_STORAGE ${storage}: the storage location cannot be looked up in Postgres`
+      )
     ]
   const fault = await findBackupStorageProblem(sql, config).catch((error: unknown) => describeError(error))
   return fault === null
-    ? [ok('backups', `BACKUP_STORAGE ${storage} was found`)]
+    ? [okFinding('backups', `BACKUP_STORAGE ${storage} was found`)]
     : [
-        problem(
+        problemFinding(
           'backups',
           `BACKUP_STORAGE ${storage} cannot be used: ${fault}`,
           'correct it, or make it usable for the workers'
@@ -148,8 +158,8 @@ function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const name = `Node.js ${process.versions.node}, Cuewire ${fullVersion}`
   return major > 20 || (major === 20 && minor >= 19)
-    ? ok('program', name)
-    : problem('program', name, 'install Node.js 20.19 or later')
+    ? okFinding('program', name)
+    : problemFinding('program', name, 'install Node.js 20.19 or later')
 }
 
 /** The embedded Postgres, while Cuewire does not run. */
@@ -158,7 +168,7 @@ async function checkEmbedded(dataDir: string): Promise<readonly Finding[]> {
   try {
     if ((await readClusterMajor(folder)) === null)
       return [
-        problem(
+        problemFinding(
           'Postgres',
           `DATABASE_URL is not set, and ${folder} has no database`,
           'set DATABASE_URL and REDIS_URL, or start Cuewire with npm start'
@@ -168,7 +178,7 @@ async function checkEmbedded(dataDir: string): Promise<readonly Finding[]> {
     return []
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    return [toProblem('Postgres', error, 'see docs/upgrading.md')]
+    return [toProblemFinding('Postgres', error, 'see docs/upgrading.md')]
   }
 }
 
@@ -180,13 +190,13 @@ async function checkClocks(sql: Sql, redis: RedisCheck | null): Promise<Finding>
   const answeredAtMs = performance.now()
   // The time of Postgres now, in the middle of the query.
   const databaseMs = (row?.timeMs ?? 0) + (answeredAtMs - sentAtMs) / 2
-  const clocks: Clock[] = [{ name: 'this machine', aheadMs: hostMs - databaseMs }]
+  const clocks: CheckedClock[] = [{ name: 'this machine', aheadMs: hostMs - databaseMs }]
   if (redis?.time)
     clocks.push({
       name: 'Redis',
       aheadMs: redis.time.timeMs + (answeredAtMs - redis.time.readAtMs) - databaseMs
     })
-  return judgeClocks(clocks)
+  return compareClocks(clocks)
 }
 
 async function readStoragePaths(sql: Sql): Promise<string[]> {

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 
 import { formatSize } from '../../library/storage/size.ts'
 import { withDeadline } from '../../platform/runtime/deadline.ts'
-import { codeOf } from '../../platform/runtime/errors.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { errorCodeOf } from '../../platform/runtime/errors.ts'
+import { type Finding, okFinding, problemFinding, warningFinding } from './finding.ts'
 
 const fileSystemMs = 5_000
 /** The same limits as the alert of a disk that is nearly full. */
@@ -27,19 +27,25 @@ export async function checkDataDir(dataDir: string): Promise<DataDirCheck> {
       access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     )
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') {
+    if (errorCodeOf(error) === 'ENOENT') {
       const advice = 'set DATA_DIR to the folder of the installation; the first start creates it'
-      return { findings: [warning('DATA_DIR', `${folder} does not exist`, advice)], isAccessible: true }
+      return {
+        findings: [warningFinding('DATA_DIR', `${folder} does not exist`, advice)],
+        isAccessible: true
+      }
     }
-    const message = `${folder} is not accessible (${codeOf(error) || String(error)})`
-    return { findings: [problem('DATA_DIR', message, 'make it writable for this user')], isAccessible: false }
+    const message = `${folder} is not accessible (${errorCodeOf(error) || String(error)})`
+    return {
+      findings: [problemFinding('DATA_DIR', message, 'make it writable for this user')],
+      isAccessible: false
+    }
   }
   const findings: Finding[] = []
   for (const name of ['secrets-key', 'admin-key']) {
     const stats = await stat(join(folder, name)).catch(() => null)
     if (stats !== null && (stats.mode & 0o077) !== 0)
       findings.push(
-        problem(
+        problemFinding(
           'DATA_DIR',
           `${join(folder, name)} can be read by other users`,
           `run chmod 600 ${join(folder, name)}`
@@ -47,7 +53,7 @@ export async function checkDataDir(dataDir: string): Promise<DataDirCheck> {
       )
   }
   return {
-    findings: findings.length > 0 ? findings : [ok('DATA_DIR', `${folder} is writable`)],
+    findings: findings.length > 0 ? findings : [okFinding('DATA_DIR', `${folder} is writable`)],
     isAccessible: true
   }
 }
@@ -73,30 +79,31 @@ export async function checkDisks(paths: readonly string[]): Promise<Finding> {
     }
   }
   const list = [...volumes.values()].join(', ')
-  if (full.length > 0) return problem('disk space', list, `free space on the volume of ${full.join(', ')}`)
+  if (full.length > 0)
+    return problemFinding('disk space', list, `free space on the volume of ${full.join(', ')}`)
   if (missing.length > 0)
-    return warning(
+    return warningFinding(
       'disk space',
       [list, `not accessible: ${missing.join(', ')}`].filter(Boolean).join('; '),
       'mount these folders, or correct the storage locations'
     )
-  return ok('disk space', list)
+  return okFinding('disk space', list)
 }
 
-export interface Clock {
+export interface CheckedClock {
   readonly name: string
   /** By how much this clock is ahead of that of Postgres, in milliseconds. */
   readonly aheadMs: number
 }
 
 /** Compares clocks with that of Postgres, which all processes use. */
-export function judgeClocks(clocks: readonly Clock[]): Finding {
+export function compareClocks(clocks: readonly CheckedClock[]): Finding {
   const list = clocks.map(
     ({ name, aheadMs }) => `${name} ${aheadMs < 0 ? '-' : '+'}${(Math.abs(aheadMs) / 1_000).toFixed(2)} s`
   )
   const message = `compared with Postgres: ${list.join(', ')}`
   const most = Math.max(...clocks.map(({ aheadMs }) => Math.abs(aheadMs)))
   const advice = 'synchronize the clocks with NTP; that of Postgres counts'
-  if (most > offProblemMs) return problem('clocks', message, advice)
-  return most > offWarningMs ? warning('clocks', message, advice) : ok('clocks', message)
+  if (most > offProblemMs) return problemFinding('clocks', message, advice)
+  return most > offWarningMs ? warningFinding('clocks', message, advice) : okFinding('clocks', message)
 }

@@ -1,9 +1,9 @@
 import { assertPortIsFree } from '../../platform/process/ports.ts'
 import { AdvisedError } from '../../platform/runtime/operator-error.ts'
-import { isRunning } from './check-processes.ts'
+import { isInstallationRunning } from './check-processes.ts'
 import type { CheckedSettings } from './checked-settings.ts'
-import { type Finding, ok, problem } from './finding.ts'
-import type { ProcessKind } from './running-processes.ts'
+import { type Finding, okFinding, problemFinding } from './finding.ts'
+import type { ProcessesOfKind } from './running-processes.ts'
 
 /** A port stays in use for a moment after its program was killed. */
 const timeoutMs = 2_000
@@ -24,9 +24,9 @@ export async function checkPorts(
  */
 export async function checkPortsOfStarts(
   config: Parameters<typeof checkPorts>[0],
-  processes: readonly ProcessKind[]
+  processes: readonly ProcessesOfKind[]
 ): Promise<readonly Finding[]> {
-  if (!isRunning(processes)) return checkPorts(config)
+  if (!isInstallationRunning(processes)) return checkPorts(config)
   const failing = processes.filter(({ failedStarts }) => failedStarts > 1)
   const findings: Finding[] = []
   for (const { settings } of failing) {
@@ -36,7 +36,7 @@ export async function checkPortsOfStarts(
     const found = await checkPort('METRICS_PORT', host ?? config.METRICS_HOST, port)
     if (found.status === 'ok') continue
     findings.push(
-      problem('ports', found.message, 'give servers and workers on one machine a METRICS_PORT each')
+      problemFinding('ports', found.message, 'give servers and workers on one machine a METRICS_PORT each')
     )
   }
   return findings
@@ -45,9 +45,9 @@ export async function checkPortsOfStarts(
 async function checkPort(name: string, host: string, port: number): Promise<Finding> {
   try {
     await assertPortIsFree(host, port, { name, timeoutMs })
-    return ok('ports', `${name} ${port} is free on ${host}`)
+    return okFinding('ports', `${name} ${port} is free on ${host}`)
   } catch (error) {
     if (!(error instanceof AdvisedError)) throw error
-    return problem('ports', error.problem, error.advice)
+    return problemFinding('ports', error.problem, error.advice)
   }
 }

@@ -1,16 +1,16 @@
 import { fullVersion } from '../../platform/process/program-files.ts'
 import { toOperatorError } from '../../platform/runtime/store-errors.ts'
-import { checkPostgres, postgresPlace } from '../../stores/db/connections/check-postgres.ts'
+import { assertPostgresUsable, postgresUrlSource } from '../../stores/db/connections/check-postgres.ts'
 import {
   findConnectionShortage,
-  findPoolerShortageOfAll
+  findPoolerShortageForAll
 } from '../../stores/db/connections/connection-budget.ts'
-import { findNamePairs } from '../../stores/db/library/stored-names.ts'
+import { findDuplicateNames } from '../../stores/db/library/stored-names.ts'
 import { listMigrations } from '../../stores/db/migrate.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../../stores/secrets/secrets-key.ts'
 import type { CheckedSettings } from './checked-settings.ts'
-import { type Finding, ok, problem, toProblem, warning } from './finding.ts'
+import { type Finding, okFinding, problemFinding, toProblemFinding, warningFinding } from './finding.ts'
 
 /** What the checks of the database found. */
 export interface DatabaseCheck {
@@ -24,9 +24,9 @@ export interface DatabaseCheck {
 /** Checks the server, its settings and connections, the rights of the role, the schema, and the secrets key. */
 export async function checkDatabase(sql: Sql, url: string, config: CheckedSettings): Promise<DatabaseCheck> {
   try {
-    await checkPostgres(url, postgresPlace(config))
+    await assertPostgresUsable(url, postgresUrlSource(config))
   } catch (error) {
-    const finding = toProblem('Postgres', error, 'start Postgres, or correct DATABASE_URL')
+    const finding = toProblemFinding('Postgres', error, 'start Postgres, or correct DATABASE_URL')
     return { findings: [finding], responses: false, hasSchema: false }
   }
   const findings: Finding[] = []
@@ -44,22 +44,22 @@ export async function checkDatabase(sql: Sql, url: string, config: CheckedSettin
     )
     return { findings, responses: true, hasSchema: true }
   } catch (error) {
-    findings.push(toProblem('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
+    findings.push(toProblemFinding('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
     return { findings, responses: true, hasSchema: false }
   }
 }
 
 async function checkConnections(sql: Sql, url: string): Promise<readonly Finding[]> {
   const shortage = await findConnectionShortage(sql)
-  const poolerShortage = await findPoolerShortageOfAll(sql, url)
+  const poolerShortage = await findPoolerShortageForAll(sql, url)
   return [
     ...(shortage === null
       ? []
-      : [warning('Postgres', shortage, 'raise that limit (docs/configuration.md, "Connections")')]),
+      : [warningFinding('Postgres', shortage, 'raise that limit (docs/configuration.md, "Connections")')]),
     ...(poolerShortage === null
       ? []
       : [
-          warning(
+          warningFinding(
             'Postgres',
             poolerShortage,
             'raise default_pool_size of the pooler (docs/configuration.md, "Connections")'
@@ -87,7 +87,7 @@ async function checkSettings(sql: Sql): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   if (isReadOnly)
     findings.push(
-      problem(
+      problemFinding(
         'Postgres',
         `${name}, read-only (default_transaction_read_only is on)`,
         'set it to off for the database and the role, or set DATABASE_URL to the primary'
@@ -95,13 +95,13 @@ async function checkSettings(sql: Sql): Promise<readonly Finding[]> {
     )
   if (fsync === 'off' || commit === 'off')
     findings.push(
-      warning(
+      warningFinding(
         'Postgres',
         `${name}, ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} is off`,
         'set it to on: otherwise a power failure loses writes that were answered'
       )
     )
-  return findings.length > 0 ? findings : [ok('Postgres', `${name}, ${connections} connections`)]
+  return findings.length > 0 ? findings : [okFinding('Postgres', `${name}, ${connections} connections`)]
 }
 
 /** Checks the rights of the role and the migrations. */
@@ -115,13 +115,15 @@ async function checkSchema(sql: Sql): Promise<readonly Finding[]> {
   const { role, database, mayCreate, foreign } = row
   const advice = `let ${role} own the database and its tables (alter database ${database} owner to ${role}), as after createdb --owner`
   if (!mayCreate)
-    return [problem('schema', `the role ${role} may not create tables in the database ${database}`, advice)]
+    return [
+      problemFinding('schema', `the role ${role} may not create tables in the database ${database}`, advice)
+    ]
   const migrations = await checkMigrations(sql)
   return foreign.length === 0
     ? [migrations]
     : [
         migrations,
-        warning(
+        warningFinding(
           'schema',
           `other roles than ${role} own tables (${foreign.join(', ')}), which upgrades change`,
           advice
@@ -132,7 +134,7 @@ async function checkSchema(sql: Sql): Promise<readonly Finding[]> {
 async function checkMigrations(sql: Sql): Promise<Finding> {
   const [table] = await sql<{ isThere: boolean }[]>`select to_regclass('migrations') is not null as "isThere"`
   if (!table?.isThere)
-    return problem(
+    return problemFinding(
       'schema',
       'the database is empty',
       'start Cuewire, which creates the tables, or restore a backup'
@@ -146,31 +148,31 @@ async function checkMigrations(sql: Sql): Promise<Finding> {
     select least_migration as least from compatibility`.catch(() => [])
   const newest = Number([...known].at(-1)?.slice(0, 4) ?? 0)
   if (compatibility !== undefined && compatibility.least > newest)
-    return problem(
+    return problemFinding(
       'schema',
       `a newer release needs at least ${fullVersion}'s successor`,
       'run the newer release'
     )
   if (newer.length > 0)
-    return warning(
+    return warningFinding(
       'schema',
       `a newer release has run ${newer.join(', ')}`,
       'finish the upgrade, or roll it back'
     )
   if (missing.length > 0)
-    return warning(
+    return warningFinding(
       'schema',
       `${missing.length} migrations of version ${fullVersion} have not run`,
       'start a process of this version, which runs them'
     )
-  return ok('schema', `up to date (${[...known].at(-1) ?? ''})`)
+  return okFinding('schema', `up to date (${[...known].at(-1) ?? ''})`)
 }
 
 async function checkKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: CheckedSettings): Promise<Finding> {
   const key = await readSecretsKey(DATA_DIR, SECRETS_KEY).catch(() => null)
   if (key !== null && (await isKeyOfDatabase(sql, key)))
-    return ok('secrets key', 'opens the stored credentials')
-  return problem(
+    return okFinding('secrets key', 'opens the stored credentials')
+  return problemFinding(
     'secrets key',
     key === null
       ? 'neither SECRETS_KEY nor DATA_DIR/secrets-key has a key'
@@ -187,11 +189,11 @@ async function checkNames(sql: Sql): Promise<readonly Finding[]> {
   const [schema] = await sql<{ hasKeys: boolean }[]>`
     select to_regproc('name_key') is not null as "hasKeys"`
   if (!schema?.hasKeys) return []
-  const { count, first } = await findNamePairs(sql, namedPairs)
-  if (count === 0) return [ok('names of songs', 'no two songs of a station have one name')]
+  const { count, first } = await findDuplicateNames(sql, namedPairs)
+  if (count === 0) return [okFinding('names of songs', 'no two songs of a station have one name')]
   const names = first.map(({ station, path }) => `${path} (${station})`).join(', ')
   return [
-    warning(
+    warningFinding(
       'names of songs',
       `${count} paths are those of several songs, in different forms of Unicode: ${names}${count > first.length ? ', ...' : ''}`,
       'each song is found by its own form only; rename or delete one of each'
@@ -210,10 +212,10 @@ async function checkImports(sql: Sql): Promise<readonly Finding[]> {
       select count(*)::int as songs from media m where m.station_id = s.id and m.remote_playlist_id is null
         and (media_folder(m.path) collate "C") >= '/' and (media_folder(m.path) collate "C") < '0') m
     where s.deleted_at is null and m.songs > 0 order by m.songs desc, s.id limit 20`
-  if (stations.length === 0) return [ok('imported songs', 'all are in the media storage')]
+  if (stations.length === 0) return [okFinding('imported songs', 'all are in the media storage')]
   const list = stations.map(({ name, songs }) => `${songs} of ${name}`).join(', ')
   return [
-    warning(
+    warningFinding(
       'imported songs',
       `songs outside of the media storage, which the dashboard cannot play, move or delete with their files: ${list}`,
       'run npm run import -- --take-in --dry-run, and then without --dry-run'

@@ -2,10 +2,10 @@ import { Cluster } from 'ioredis'
 
 import { withDeadline } from '../../platform/runtime/deadline.ts'
 import { isDeniedByRedis, needsNewConnection, describeError } from '../../platform/runtime/store-errors.ts'
-import { checkRedis } from '../../stores/redis/check-redis.ts'
+import { resolveRedisPlace } from '../../stores/redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../../stores/redis/connection.ts'
 import { probeWrites } from '../../stores/redis/shard-commands.ts'
-import { type Finding, ok, problem, toProblem, warning } from './finding.ts'
+import { type Finding, okFinding, problemFinding, toProblemFinding, warningFinding } from './finding.ts'
 
 const connectMs = 10_000
 const fullShare = 0.9
@@ -16,20 +16,20 @@ export interface RedisCheck {
   readonly time: { readonly timeMs: number; readonly readAtMs: number } | null
 }
 
-/** Checks version, eviction, persistence, memory, and whether Redis takes writes. `isEmbedded`: see `checkRedis`. */
+/** Checks version, eviction, persistence, memory, and whether Redis takes writes. `isEmbedded`: see `resolveRedisPlace`. */
 export async function checkRedisServer(
   redisUrl: string,
   options: { readonly isEmbedded: boolean }
 ): Promise<RedisCheck> {
   let redis: RedisClient | null = null
   try {
-    redis = openRedis(await checkRedis(redisUrl, options), 'doctor')
+    redis = openRedis(await resolveRedisPlace(redisUrl, options), 'doctor')
     redis.on('error', () => {})
     const client = redis
     await withDeadline(connectMs, 'connecting to Redis', () => client.connect())
     return await readServers(client)
   } catch (error) {
-    return { findings: [toProblem('Redis', error, 'start Redis, or correct REDIS_URL')], time: null }
+    return { findings: [toProblemFinding('Redis', error, 'start Redis, or correct REDIS_URL')], time: null }
   } finally {
     redis?.disconnect()
   }
@@ -68,11 +68,13 @@ function judge(infos: readonly string[], masters: number, refusal: unknown): rea
   const name = masters > 1 ? `version ${version}, ${masters} masters` : `version ${version}`
   const findings: Finding[] = []
   if (refusal !== null)
-    findings.push(problem('Redis', `${name}, refuses writes (${describeError(refusal)})`, adviceFor(refusal)))
+    findings.push(
+      problemFinding('Redis', `${name}, refuses writes (${describeError(refusal)})`, adviceFor(refusal))
+    )
   const policy = valuesOf('maxmemory_policy').find(each => each !== '' && each !== 'noeviction')
   if (policy !== undefined)
     findings.push(
-      problem(
+      problemFinding(
         'Redis',
         `${name}, maxmemory-policy ${policy}`,
         'set maxmemory-policy to noeviction: an evicted key is a lost job'
@@ -83,14 +85,14 @@ function judge(infos: readonly string[], masters: number, refusal: unknown): rea
     return limit > 0 && Number(each.get('used_memory') ?? 0) > limit * fullShare
   })
   if (isFull)
-    findings.push(problem('Redis', `${name}, more than 90 % of maxmemory is used`, 'raise maxmemory'))
+    findings.push(problemFinding('Redis', `${name}, more than 90 % of maxmemory is used`, 'raise maxmemory'))
   if (valuesOf('aof_enabled').includes('0'))
     findings.push(
-      warning(
+      warningFinding(
         'Redis',
         `${name}, without an append-only file`,
         'set appendonly to yes: otherwise a restart loses the counts of the last second and followers are sent all states again'
       )
     )
-  return findings.length > 0 ? findings : [ok('Redis', `${name}, noeviction, append-only file`)]
+  return findings.length > 0 ? findings : [okFinding('Redis', `${name}, noeviction, append-only file`)]
 }

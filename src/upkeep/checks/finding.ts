@@ -11,18 +11,22 @@ export interface Finding {
   readonly advice?: string
 }
 
-export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
+export const okFinding = (check: string, message: string): Finding => ({ check, status: 'ok', message })
 
-export const skipped = (check: string, message: string): Finding => ({ check, status: 'skipped', message })
+export const skippedFinding = (check: string, message: string): Finding => ({
+  check,
+  status: 'skipped',
+  message
+})
 
-export const warning = (check: string, message: string, advice: string): Finding => ({
+export const warningFinding = (check: string, message: string, advice: string): Finding => ({
   check,
   status: 'warning',
   message,
   advice
 })
 
-export const problem = (check: string, message: string, advice: string): Finding => ({
+export const problemFinding = (check: string, message: string, advice: string): Finding => ({
   check,
   status: 'problem',
   message,
@@ -30,10 +34,10 @@ export const problem = (check: string, message: string, advice: string): Finding
 })
 
 /** The problem of an error. `advice` is for an error that has none. */
-export const toProblem = (check: string, error: unknown, advice: string): Finding =>
+export const toProblemFinding = (check: string, error: unknown, advice: string): Finding =>
   error instanceof AdvisedError
-    ? problem(check, error.problem, error.advice)
-    : problem(check, describeError(error), advice)
+    ? problemFinding(check, error.problem, error.advice)
+    : problemFinding(check, describeError(error), advice)
 
 const marks: Readonly<Record<Finding['status'], string>> = {
   ok: 'ok     ',

@@ -20,7 +20,7 @@ const settingsSchema = v.object({
 export type ProcessSettings = v.InferOutput<typeof settingsSchema>
 
 /** The processes of a kind. */
-export interface ProcessKind {
+export interface ProcessesOfKind {
   readonly kind: string
   /** The releases that run, and how many processes are ready. */
   readonly versions: readonly string[]
@@ -34,12 +34,12 @@ export interface ProcessKind {
 }
 
 /** Reads what processes have registered. A database without the table or its newest columns has none. */
-export async function readProcesses(sql: Sql): Promise<readonly ProcessKind[]> {
+export async function readRegisteredProcesses(sql: Sql): Promise<readonly ProcessesOfKind[]> {
   const [table] = await sql<{ isThere: boolean }[]>`
     select exists (select from information_schema.columns
       where table_schema = current_schema() and table_name = 'processes' and column_name = 'settings') as "isThere"`
   if (!table?.isThere) return []
-  const rows = await sql<(Omit<ProcessKind, 'settings'> & { settings: unknown[] | null })[]>`
+  const rows = await sql<(Omit<ProcessesOfKind, 'settings'> & { settings: unknown[] | null })[]>`
     select kind, count(*) filter (where is_alive and is_ready)::int as ready,
       count(*) filter (where is_alive and not is_ready)::int as starting,
       count(*) filter (where not is_alive and not is_ready and is_recent)::int as "failedStarts",

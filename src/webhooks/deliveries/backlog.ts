@@ -1,4 +1,4 @@
-import { backlog, backlogAge } from '../../platform/metrics/webhooks.ts'
+import { backlogMetric, backlogAgeMetric } from '../../platform/metrics/webhooks.ts'
 import { openSingleFlight } from '../../platform/runtime/coalesce.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import type { Sql } from '../../stores/db/sql.ts'
@@ -15,17 +15,17 @@ interface Backlog {
 }
 
 /** Adds the pending deliveries of all web hooks to the metrics of this process. One scrape reads them once. */
-export function measureBacklog(sql: Sql): void {
+export function registerBacklogMetrics(sql: Sql): void {
   const readOnce = openSingleFlight<Backlog>()
   const read = () => readOnce(() => readBacklog(sql, engineTimeMs()))
-  backlog.read = async () => {
+  backlogMetric.read = async () => {
     const { pending, due } = await read()
     return [
       [{ state: 'pending' }, pending],
       [{ state: 'due' }, due]
     ]
   }
-  backlogAge.read = async () => {
+  backlogAgeMetric.read = async () => {
     const { dueSinceMs } = await read()
     return [[{}, dueSinceMs === null ? 0 : Math.max(0, engineTimeMs() - dueSinceMs) / 1_000]]
   }

@@ -1,30 +1,36 @@
 import { randomUUID } from 'node:crypto'
 
-import type { Renderer } from '../../model/station/renderer.ts'
+import type { StationRenderer } from '../../model/station/renderer.ts'
 import type { StationFaults } from '../../platform/isolation/station-faults.ts'
-import { attemptDuration, attempts } from '../../platform/metrics/webhooks.ts'
+import { attemptDurationMetric, attemptsMetric } from '../../platform/metrics/webhooks.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { type FairSemaphore, openFairSemaphore } from '../../platform/runtime/fair-semaphore.ts'
 import type { Logger } from '../../platform/runtime/log.ts'
 import { describeError } from '../../platform/runtime/store-errors.ts'
-import { traced } from '../../platform/tracing/tracing.ts'
+import { runInSpan } from '../../platform/tracing/tracing.ts'
 import type { Sql } from '../../stores/db/sql.ts'
-import type { Sealer } from '../config.ts'
 import { renderEventNowPlaying } from '../format/now-playing-body.ts'
+import type { Sealer } from '../hook-config.ts'
+import { noDeliveryContent } from '../types/delivery-content.ts'
 import { getHookType } from '../types/hook-types.ts'
-import { noContent } from '../types/sending.ts'
 import {
   cancelDeliveries,
   cancelDelivery,
   endDeliveries,
-  recordDelivered,
-  recordFailure
+  recordDeliveredAttempt,
+  recordFailedAttempt
 } from './deliveries.ts'
-import { acquireHook, type LeasedHook, readDeliveryEvent, readLeasedHook, releaseHook } from './leases.ts'
-import { nextDelivery } from './next-delivery.ts'
+import {
+  acquireHookLease,
+  type LeasedHook,
+  readDeliveryEvent,
+  readLeasedHook,
+  releaseHookLease
+} from './leases.ts'
+import { chooseNextDelivery } from './next-delivery.ts'
 import { type AttemptResult, deliveredOutcome } from './outcome.ts'
-import { renderDelivery } from './prepare.ts'
-import { hostOfSending, sendRequest, type SendDeps } from './send.ts'
+import { renderDelivery } from './render-delivery.ts'
+import { hostOfDelivery, sendDelivery, type SendDeps } from './send.ts'
 
 /** What a process needs to deliver. */
 export interface DeliveryDeps extends SendDeps {
@@ -32,7 +38,7 @@ export interface DeliveryDeps extends SendDeps {
   readonly log: Logger
   readonly stationFaults: StationFaults
   readonly secrets: Pick<Sealer, 'open'>
-  readonly renderer: Renderer
+  readonly renderer: StationRenderer
   readonly hosts: FairSemaphore
   /** The leases of the process, to be extended: web hooks by holder. */
   readonly leases: Map<string, number>
@@ -56,7 +62,7 @@ export async function deliverDue(
 ): Promise<number | null> {
   const { sql, leases } = deps
   const holder = randomUUID()
-  let hook = await acquireHook(sql, webhookId, holder, engineTimeMs())
+  let hook = await acquireHookLease(sql, webhookId, holder, engineTimeMs())
   if (!hook) return null
   leases.set(holder, webhookId)
   const { stationId } = hook
@@ -77,7 +83,7 @@ export async function deliverDue(
     return nextCheckMs
   } finally {
     leases.delete(holder)
-    if (hook) await releaseHook(sql, hook)
+    if (hook) await releaseHookLease(sql, hook)
   }
 }
 
@@ -96,7 +102,7 @@ async function deliverNext(
     return { nextCheckMs: null }
   }
   const policy = getHookType(hook.type).retryPolicy
-  const next = nextDelivery(hook.pending, { ...hook, policy }, nowMs)
+  const next = chooseNextDelivery(hook.pending, { ...hook, policy }, nowMs)
   await endDeliveries(sql, next, nowMs)
   if (!next.send) return { nextCheckMs: next.nextCheckMs }
   const { id, triggers } = next.send
@@ -114,16 +120,16 @@ async function deliverNext(
     await cancelDelivery(sql, id, sending.reason, nowMs)
     return { hook: await readLeasedHook(sql, hook) }
   }
-  const host = hostOfSending(sending)
+  const host = hostOfDelivery(sending)
   if (deps.hosts.waitingOf(host) >= waitingPerHost) return { nextCheckMs: nowMs + crowdedRetryMs }
-  const send = () => deps.hosts.run(() => sendRequest(sending, messageId, secrets, deps), host)
+  const send = () => deps.hosts.run(() => sendDelivery(sending, messageId, secrets, deps), host)
   const result = sent.traceContext === null ? await send() : await traceAttempt(hook, sent, send)
-  attempts.inc({ outcome: result.fault ?? 'delivered' })
-  attemptDuration.observe(result.durationMs / 1_000)
+  attemptsMetric.inc({ outcome: result.fault ?? 'delivered' })
+  attemptDurationMetric.observe(result.durationMs / 1_000)
   const finished = { deliveryId: id, attempt: sent.attempts + 1, result }
   if (result.fault === null)
-    return { hook: await recordDelivered(sql, hook, finished, deliveredOutcome(result.startedAtMs)) }
-  if (await recordFailure(sql, hook, finished, Math.random()))
+    return { hook: await recordDeliveredAttempt(sql, hook, finished, deliveredOutcome(result.startedAtMs)) }
+  if (await recordFailedAttempt(sql, hook, finished, Math.random()))
     deps.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
   return { hook: await readLeasedHook(sql, hook) }
 }
@@ -138,7 +144,10 @@ function renderOrExplain(
     return render()
   } catch (error) {
     stationFaults.note('webhooks', stationId, error, id)
-    return { sending: noContent(`The event cannot be rendered: ${describeError(error)}.`), secrets: [] }
+    return {
+      sending: noDeliveryContent(`The event cannot be rendered: ${describeError(error)}.`),
+      secrets: []
+    }
   }
 }
 
@@ -155,7 +164,7 @@ async function traceAttempt(
     'cuewire.webhook.message': messageId,
     'cuewire.webhook.attempt': before + 1
   }
-  return traced('deliver web hook', { kind: 'client', parent: traceContext, attributes }, async span => {
+  return runInSpan('deliver web hook', { kind: 'client', parent: traceContext, attributes }, async span => {
     const result = await send()
     span?.set({
       'cuewire.webhook.outcome': result.fault ?? 'delivered',

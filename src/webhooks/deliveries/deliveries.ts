@@ -1,10 +1,15 @@
-import { disabledHooks, endedDeliveries } from '../../platform/metrics/webhooks.ts'
-import { batchLimit, removeInBatches } from '../../stores/db/batches.ts'
+import { disabledHooksMetric, endedDeliveriesMetric } from '../../platform/metrics/webhooks.ts'
+import { batchLimitFragment, removeInBatches } from '../../stores/db/batches.ts'
 import { raiseAlert } from '../../stores/db/notifications.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
-import { type LeasedHook, leasedColumns, selectLeased } from './leases.ts'
+import { type LeasedHook, leasedHookColumnsFragment, selectLeasedHook } from './leases.ts'
 import type { NextDelivery } from './next-delivery.ts'
-import { type AttemptResult, type DeliveryOutcome, type FailureState, computeOutcome } from './outcome.ts'
+import {
+  type AttemptResult,
+  type DeliveryOutcome,
+  type FailureState,
+  computeDeliveryOutcome
+} from './outcome.ts'
 
 /** Ends deliveries that will not be made, and adds their triggers to the one that is sent for them. */
 export async function endDeliveries(
@@ -20,7 +25,7 @@ export async function endDeliveries(
       where d.id = x.id and d.state = 'pending'
     )
     update webhook_deliveries set triggers = ${[...(send?.triggers ?? [])]} where id = ${send?.id ?? 0}`
-  for (const { as: state } of ended) endedDeliveries[state]++
+  for (const { as: state } of ended) endedDeliveriesMetric[state]++
 }
 
 /** Ends a delivery for which there is nothing to send, with the reason. */
@@ -37,7 +42,7 @@ export async function cancelDelivery(
     )
     insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
     select id, attempts, ${nowMs}, 0, 0, 'nothing', '', ${reason} from cancelled`
-  endedDeliveries.cancelled++
+  endedDeliveriesMetric.cancelled++
 }
 
 /** Ends all pending deliveries of a web hook that is disabled or has no triggers left. */
@@ -45,11 +50,11 @@ export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: 
   const { count } = await sql`
     update webhook_deliveries set state = 'cancelled', next_attempt_ms = null, ended_at_ms = ${nowMs}
     where webhook_id = ${webhookId} and state = 'pending'`
-  endedDeliveries.cancelled += count
+  endedDeliveriesMetric.cancelled += count
 }
 
 /** The alert that a web hook was disabled automatically; resolved when it is enabled. */
-export const disabledAlert = (webhookId: number) => `webhook-disabled:${webhookId}`
+export const hookDisabledAlertKey = (webhookId: number) => `webhook-disabled:${webhookId}`
 
 /** A finished attempt, `attempt` counting from 1. */
 interface FinishedAttempt {
@@ -75,7 +80,7 @@ const attemptWrites = (
       pauses = ${health.pauses}, paused_until_ms = ${health.pausedUntilMs}, last_sent_ms = ${health.lastSentMs},
       last_status = ${result.status},
       last_message_sent = greatest(last_message_sent, ${Math.floor(result.startedAtMs / 1000)}) ${alsoSet}
-    where id = ${webhookId} returning ${leasedColumns(sql)}
+    where id = ${webhookId} returning ${leasedHookColumnsFragment(sql)}
   ), delivery as (
     update webhook_deliveries d set attempts = ${attempt}, state = ${state}, next_attempt_ms = ${nextAttemptMs},
       ended_at_ms = ${state === 'pending' ? null : result.startedAtMs + result.durationMs}
@@ -91,7 +96,7 @@ const attemptWrites = (
  * Stores a delivered attempt, in one statement. Returns the leased web hook as it is now. If nothing else is
  * pending the lease is released, and null is returned, as for a lease that was lost.
  */
-export async function recordDelivered(
+export async function recordDeliveredAttempt(
   sql: Sql,
   { id, holder }: LeasedHook,
   finished: FinishedAttempt,
@@ -102,8 +107,8 @@ export async function recordDelivered(
     holder = case when ${isReleased} then null else w.holder end,
     held_until_ms = case when ${isReleased} then 0 else w.held_until_ms end`
   const writes = attemptWrites(sql, id, finished, outcome, release)
-  const leased = await selectLeased(sql, { id, holder }, writes, finished.deliveryId)
-  endedDeliveries.delivered++
+  const leased = await selectLeasedHook(sql, { id, holder }, writes, finished.deliveryId)
+  endedDeliveriesMetric.delivered++
   return leased
 }
 
@@ -111,7 +116,7 @@ export async function recordDelivered(
  * Stores a failed attempt and its consequences for the web hook as it is now: an operator may have enabled or
  * disabled it meanwhile. `random` is 0 to 1. Returns whether the web hook was disabled.
  */
-export async function recordFailure(
+export async function recordFailedAttempt(
   sql: Sql,
   hook: LeasedHook,
   finished: FinishedAttempt,
@@ -124,16 +129,16 @@ export async function recordFailure(
         paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs"
       from webhooks where id = ${hook.id} for no key update`
     if (!before) return false
-    const outcome = computeOutcome(result, attempt, before, random)
+    const outcome = computeDeliveryOutcome(result, attempt, before, random)
     const isDisabled = before.isEnabled && outcome.disabled !== null
     const disable = isDisabled ? tx`, is_auto_disabled = true, is_enabled = false` : tx``
     await tx`with ${attemptWrites(tx, hook.id, { deliveryId, attempt, result }, outcome, disable)} select`
-    if (outcome.state === 'failed') endedDeliveries.failed++
+    if (outcome.state === 'failed') endedDeliveriesMetric.failed++
     if (!isDisabled) return false
-    disabledHooks.value++
+    disabledHooksMetric.value++
     await cancelDeliveries(tx, hook.id, result.startedAtMs + result.durationMs)
     await raiseAlert(tx, {
-      key: disabledAlert(hook.id),
+      key: hookDisabledAlertKey(hook.id),
       title: `Web hook "${hook.name}" was disabled`,
       body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was disabled: ${outcome.disabled}. Enable it again once its receiver works.`,
       type: 'warning',
@@ -157,7 +162,7 @@ export async function removeOrphanDeliveries(sql: Sql): Promise<number> {
       () => sql`
         delete from webhook_deliveries where ctid = any(array(
           select ctid from webhook_deliveries where webhook_id between ${id} and ${id}
-          order by webhook_id, id desc ${batchLimit(sql)} for update skip locked))`
+          order by webhook_id, id desc ${batchLimitFragment(sql)} for update skip locked))`
     )
     removed += rows
     // A row that was locked is left for the next run.

@@ -1,4 +1,4 @@
-import { formatMinute, raiseAlert } from '../../stores/db/notifications.ts'
+import { formatUtcMinute, raiseAlert } from '../../stores/db/notifications.ts'
 import type { Sql } from '../../stores/db/sql.ts'
 
 /** The first retry comes after five seconds, the second after five minutes. */
@@ -28,7 +28,7 @@ export async function raiseFailureAlerts(sql: Sql): Promise<number> {
     const isNew = await raiseAlert(sql, {
       key: `${prefix}${id}`,
       title: `A web hook fails: ${name}, ${station}`,
-      body: `No delivery has arrived since ${formatMinute(sinceMs)}. ${response}. Deliveries are retried; the delivery log has the responses.`,
+      body: `No delivery has arrived since ${formatUtcMinute(sinceMs)}. ${response}. Deliveries are retried; the delivery log has the responses.`,
       type: 'warning',
       source: 'webhooks'
     })

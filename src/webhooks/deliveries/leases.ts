@@ -2,13 +2,13 @@ import type { StationState } from '../../model/station/state.ts'
 import type { Traceparent } from '../../platform/tracing/spans.ts'
 import type { Fragment, Sql, Tx } from '../../stores/db/sql.ts'
 import type { PendingDelivery } from './next-delivery.ts'
-import type { HookToPrepare } from './prepare.ts'
+import type { HookToRender } from './render-delivery.ts'
 
 /**
  * A web hook for which a worker has the lease, with its pending deliveries in the order of their events; of
  * very many the oldest ones, and the retries that are due first.
  */
-export interface LeasedHook extends HookToPrepare {
+export interface LeasedHook extends HookToRender {
   readonly id: number
   readonly stationId: number
   readonly name: string
@@ -41,8 +41,8 @@ const leaseMs = 8_000
 const untriedLimit = { alone: 20, merged: 100_000 }
 const triedLimit = 500
 
-/** Columns of `webhooks w` for the CTE `hook` of `selectLeased`. */
-export const leasedColumns = (sql: Sql | Tx) => sql`
+/** Columns of `webhooks w` for the CTE `hook` of `selectLeasedHook`. */
+export const leasedHookColumnsFragment = (sql: Sql | Tx) => sql`
   w.id, w.station_id as "stationId", w.name, w.type, w.is_enabled as "isEnabled", w.config,
   w.former_secret as "formerSecret", w.former_secret_until_ms as "formerSecretUntilMs",
   w.paused_until_ms as "pausedUntilMs", w.last_sent_ms as "lastSentMs", w.rate_limit_ms as "rateLimitMs", w.holder`
@@ -52,11 +52,11 @@ const eventColumns = (sql: Sql) => sql`
   'state', e.state, 'traceContext', e.trace_context`
 
 /**
- * Runs `writes`, CTEs of which `hook` returns the `leasedColumns` of a web hook, and selects it with its
+ * Runs `writes`, CTEs of which `hook` returns the `leasedHookColumnsFragment` of a web hook, and selects it with its
  * pending deliveries, as they were before, without `exceptId`. `writes` may refer to the CTE `pending`.
  * Returns null if `hook` returns no row or the lease is not `holder`'s.
  */
-export async function selectLeased(
+export async function selectLeasedHook(
   sql: Sql,
   { id, holder }: Pick<LeasedHook, 'id' | 'holder'>,
   writes: Fragment,
@@ -90,7 +90,7 @@ export async function selectLeased(
  * Acquires the lease of a web hook under the name `holder`, which no other lease has. Returns null if another
  * one is in force, or the web hook is deleted.
  */
-export async function acquireHook(
+export async function acquireHookLease(
   sql: Sql,
   id: number,
   holder: string,
@@ -98,16 +98,16 @@ export async function acquireHook(
 ): Promise<LeasedHook | null> {
   const acquire = sql`hook as (
     update webhooks w set holder = ${holder}, held_until_ms = ${nowMs + leaseMs}
-    where id = ${id} and held_until_ms <= ${nowMs} returning ${leasedColumns(sql)})`
-  return selectLeased(sql, { id, holder }, acquire)
+    where id = ${id} and held_until_ms <= ${nowMs} returning ${leasedHookColumnsFragment(sql)})`
+  return selectLeasedHook(sql, { id, holder }, acquire)
 }
 
 /** Reads a leased web hook again; null if the lease was lost. */
 export async function readLeasedHook(sql: Sql, hook: LeasedHook): Promise<LeasedHook | null> {
-  return selectLeased(
+  return selectLeasedHook(
     sql,
     hook,
-    sql`hook as (select ${leasedColumns(sql)} from webhooks w where id = ${hook.id})`
+    sql`hook as (select ${leasedHookColumnsFragment(sql)} from webhooks w where id = ${hook.id})`
   )
 }
 
@@ -120,7 +120,7 @@ export async function readDeliveryEvent(sql: Sql, deliveryId: number): Promise<D
 }
 
 /** Extends leases, given as web hooks by holder. */
-export async function extendLeases(sql: Sql, leases: ReadonlyMap<string, number>, nowMs: number) {
+export async function extendHookLeases(sql: Sql, leases: ReadonlyMap<string, number>, nowMs: number) {
   await sql`
     update webhooks w set held_until_ms = ${nowMs + leaseMs}
     from unnest(${[...leases.values()]}::bigint[], ${[...leases.keys()]}::text[]) as x (id, holder)
@@ -128,7 +128,7 @@ export async function extendLeases(sql: Sql, leases: ReadonlyMap<string, number>
 }
 
 /** Releases a lease. */
-export async function releaseHook(sql: Sql, { id, holder }: LeasedHook): Promise<void> {
+export async function releaseHookLease(sql: Sql, { id, holder }: LeasedHook): Promise<void> {
   await sql`update webhooks set holder = null, held_until_ms = 0 where id = ${id} and holder = ${holder}`
 }
 
@@ -142,7 +142,7 @@ const clockToleranceMs = 1_000
  * Corrects web hooks whose last attempt is later than now, because the clock was set back since: pauses and
  * pending retries are moved back by the difference, and leases end within `leaseMs` unless extended.
  */
-export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
+export async function pullBackHookTimes(sql: Sql, nowMs: number): Promise<void> {
   const sentAfterMs = nowMs + clockToleranceMs
   const heldAfterMs = nowMs + leaseMs + clockToleranceMs
   await sql`

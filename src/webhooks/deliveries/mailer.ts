@@ -1,4 +1,4 @@
-import type { Mail } from '../types/sending.ts'
+import type { HookMail } from '../types/delivery-content.ts'
 
 /** Sends mails through an SMTP server. */
 export interface Mailer {
@@ -6,7 +6,7 @@ export interface Mailer {
    * Returns the answer of the server; rejects within `timeoutMs`. `id` becomes the message id, by which
    * receivers recognize duplicates.
    */
-  send(mail: Mail, id: string, timeoutMs: number): Promise<string>
+  send(mail: HookMail, id: string, timeoutMs: number): Promise<string>
 }
 
 /** `url` is `smtp://user:password@host:port`, or `smtps:`; `from` is the sender's address. */

@@ -13,7 +13,7 @@ export interface PendingDelivery {
 }
 
 /** The state of a web hook that decides what is sent next. */
-export interface SendLimits {
+export interface HookSendState {
   readonly policy: RetryPolicy
   readonly rateLimitMs: number
   /** When the last successful delivery began; 0: none. */
@@ -44,9 +44,9 @@ export interface NextDelivery {
  * Within `rateLimitMs` after a delivery all events wait, and are then sent as one: the newest state with all
  * triggers. The first attempt is always made.
  */
-export function nextDelivery(
+export function chooseNextDelivery(
   pending: readonly PendingDelivery[],
-  state: SendLimits,
+  state: HookSendState,
   nowMs: number
 ): NextDelivery {
   const ended = findStale(pending, state.policy, nowMs)
@@ -79,7 +79,7 @@ function findStale(pending: readonly PendingDelivery[], policy: RetryPolicy, now
 }
 
 /** When each delivery may be sent. In one pass, because there may be 100,000. */
-function dueTimes(pending: readonly PendingDelivery[], { rateLimitMs, lastSentMs }: SendLimits): number[] {
+function dueTimes(pending: readonly PendingDelivery[], { rateLimitMs, lastSentMs }: HookSendState): number[] {
   let earliestPlacementMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
   return pending.map(({ isAgain, attempts, nextAttemptMs }) => {
     if (isAgain) return nextAttemptMs

@@ -45,7 +45,7 @@ const hour = 60 * minute
 
 /** Delays before retries, from Standard Webhooks: ten attempts with the first. */
 const delaysMs = [5 * second, 5 * minute, 30 * minute, ...[2, 5, 10, 14, 20, 24].map(hours => hours * hour)]
-export const maxAttempts = delaysMs.length + 1
+export const maxDeliveryAttempts = delaysMs.length + 1
 
 /** Each delay is up to a fifth shorter or longer, which spreads retries. */
 const jitter = 0.2
@@ -61,7 +61,7 @@ const failingToDisableMs = 120 * hour
  * row pause the web hook for a minute; then one delivery is tried, and each failure doubles the pause up to an
  * hour. An answer 410, 100 failures in a row, or five days without success disable it.
  */
-export function computeOutcome(
+export function computeDeliveryOutcome(
   result: AttemptResult,
   attempts: number,
   before: FailureState,

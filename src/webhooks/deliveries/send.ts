@@ -6,8 +6,8 @@ import { parseRetryAfter } from '../../platform/outbound/retry-after.ts'
 import { engineTimeMs } from '../../platform/runtime/engine-time.ts'
 import { decodeForeignText, findCharset } from '../../platform/text/foreign-text.ts'
 import { currentTraceparent } from '../../platform/tracing/tracing.ts'
-import { redactSecrets, secretValues } from '../redact.ts'
-import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
+import { redactSecrets, secretHeaderValues } from '../redact.ts'
+import type { HookRequest, HookMail, DeliveryContent } from '../types/delivery-content.ts'
 import { type Mailer, openMailer } from './mailer.ts'
 import type { AttemptResult, DeliveryFaultReason } from './outcome.ts'
 
@@ -33,7 +33,7 @@ const mailTimeoutMs = 10_000
  * Sends, and returns the result; faults of the receiver are part of it. `id` is the id of the event;
  * `secrets` are redacted in the stored response. Rejects with the signal's reason if it is aborted.
  */
-export async function sendRequest(
+export async function sendDelivery(
   sending: Exclude<DeliveryContent, { kind: 'nothing' }>,
   id: string,
   secrets: readonly string[],
@@ -101,7 +101,7 @@ async function exchange(
       status,
       fault: status >= 200 && status < 300 ? null : 'http',
       retryAfterMs: parseRetryAfter(status, response.headers['retry-after'], engineTimeMs()),
-      response: redactSecrets(body, [...secrets, ...secretValues(headers)]),
+      response: redactSecrets(body, [...secrets, ...secretHeaderValues(headers)]),
       url,
       body
     }
@@ -129,7 +129,7 @@ const excerpt = (text: string) =>
     .slice(0, maxCharactersStored)
     .replace(/[\ud800-\udbff]$/, '')
 
-async function sendMail(message: Mail, id: string, { mailer }: SendDeps): Promise<SendResult> {
+async function sendMail(message: HookMail, id: string, { mailer }: SendDeps): Promise<SendResult> {
   if (mailer === null) return mailResult('config', 'No mail server is configured: SMTP_URL is not set.')
   try {
     return mailResult(null, await mailer.send(message, id, mailTimeoutMs))
@@ -146,7 +146,7 @@ function mailResult(fault: DeliveryFaultReason | null, response: string): SendRe
 }
 
 /** The host that a sending goes to, for the limit of requests in flight. */
-export function hostOfSending(sending: Exclude<DeliveryContent, { kind: 'nothing' }>): string {
+export function hostOfDelivery(sending: Exclude<DeliveryContent, { kind: 'nothing' }>): string {
   if (sending.kind === 'mail') return 'mail'
   const first = sending.kind === 'session' ? sending.open : sending.requests[0]
   return first ? new URL(first.url).host : ''

@@ -2,7 +2,7 @@ import { isWebAddress } from '../../model/fields/field.ts'
 import type { TextFormat } from './template.ts'
 
 /** A URL: a value at its beginning may be a whole URL, any other is a part of it. */
-export const urlFormat: TextFormat = {
+export const urlTextFormat: TextFormat = {
   write: (value, { outline }) => encodeAddressPart(value, outline.trim() === ''),
   isMarkup: false
 }
@@ -13,7 +13,7 @@ export function encodeAddressPart(value: string, isBeginning: boolean): string {
 }
 
 /** Percent-encodes ASCII characters in a URL, which does not change its meaning. */
-export function encodeCharacters(address: string, characters: RegExp): string {
+export function encodeUrlCharacters(address: string, characters: RegExp): string {
   return address.replace(
     characters,
     character => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`

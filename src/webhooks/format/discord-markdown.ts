@@ -1,5 +1,5 @@
 import { isWebAddress } from '../../model/fields/field.ts'
-import { encodeAddressPart, encodeCharacters } from './addresses.ts'
+import { encodeAddressPart, encodeUrlCharacters } from './addresses.ts'
 import { escapeInCode } from './plain-text.ts'
 import type { TextFormat } from './template.ts'
 
@@ -19,7 +19,7 @@ export const discordMarkdownFormat: TextFormat = {
 }
 
 /** Encodes the characters of a URL that are markup or would end a link. */
-const encodeMarkup = (address: string) => encodeCharacters(address, /[*~`|\\[\]()<>]/g)
+const encodeMarkup = (address: string) => encodeUrlCharacters(address, /[*~`|\\[\]()<>]/g)
 
 /** The beginning of a URL at the end of a text, in a link or by itself; null if there is none. */
 function findOpenAddress(text: string): string | null {

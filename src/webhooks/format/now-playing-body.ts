@@ -1,7 +1,7 @@
 import { renderElapsed } from '../../model/station/now-playing.ts'
-import type { Renderer } from '../../model/station/renderer.ts'
+import type { StationRenderer } from '../../model/station/renderer.ts'
 import type { StationState } from '../../model/station/state.ts'
-import type { EventNowPlaying } from '../event.ts'
+import type { EventNowPlaying } from '../hook-event.ts'
 
 /** The size of bodies that Standard Webhooks allows. */
 const maxBytes = 20_480
@@ -25,7 +25,7 @@ const reductions: readonly Reduction[] = [
  * Renders a now-playing object as JSON of at most 20 KiB. The end of the history is left out first, then other
  * members of unbounded size, the least important ones first. All keys stay.
  */
-export function boundedJson(nowPlaying: EventNowPlaying): string {
+export function renderBoundedNowPlaying(nowPlaying: EventNowPlaying): string {
   let body = nowPlaying
   let json = JSON.stringify(body)
   for (const reduce of reductions) {
@@ -63,7 +63,7 @@ function changeNext(body: EventNowPlaying, change: SongChange): EventNowPlaying 
 export function renderEventNowPlaying(
   state: StationState,
   happenedAtMs: number,
-  renderer: Pick<Renderer, 'event'>
+  renderer: Pick<StationRenderer, 'event'>
 ): EventNowPlaying {
   const document = renderer.event(state)
   const moving = renderElapsed(document, Math.floor(happenedAtMs / 1000))

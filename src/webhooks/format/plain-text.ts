@@ -11,7 +11,7 @@ export const isBlank = (text: string): boolean => !/[^\s\p{Cc}\p{Cf}]/u.test(tex
  * Removes what would affect the text around a value: controls except line feeds and tabs, and overrides and
  * isolates of the text direction. Removes lone surrogates, too.
  */
-export function normalizeText(text: string): string {
+export function removeControlCharacters(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069\uFFFD]|\p{Surrogate}/gu, '')

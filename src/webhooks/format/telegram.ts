@@ -1,4 +1,4 @@
-import { encodeAddressPart, encodeCharacters } from './addresses.ts'
+import { encodeAddressPart, encodeUrlCharacters } from './addresses.ts'
 import { escapeInCode, wordJoiner, withoutMentions } from './plain-text.ts'
 import type { TextFormat } from './template.ts'
 
@@ -9,7 +9,7 @@ import type { TextFormat } from './template.ts'
 export const telegramMarkdownFormat: TextFormat = {
   write: (value, { before, outline }) => {
     const entity = findOpenEntity(outline)
-    if (entity === '(') return encodeCharacters(encodeAddressPart(value, outline.endsWith('(')), /[()]/g)
+    if (entity === '(') return encodeUrlCharacters(encodeAddressPart(value, outline.endsWith('(')), /[()]/g)
     const text = withoutMentions(value)
     switch (entity) {
       case '*':

@@ -1,5 +1,5 @@
-import { normalizeText, withoutMentions } from './plain-text.ts'
-import { countCharacters, truncate } from './truncate.ts'
+import { removeControlCharacters, withoutMentions } from './plain-text.ts'
+import { countCharacters, truncateCharacters } from './truncate.ts'
 
 /** How values are written into a text of one kind. */
 export interface TextFormat {
@@ -39,7 +39,7 @@ type ParsedTemplate = ReturnType<typeof parse>
 export function fillTemplate(template: string, document: unknown, format: TextFormat, max: number): string {
   const parsed = parse(template, document)
   const whole = write(parsed, format, max)
-  if (!format.isMarkup || countCharacters(whole) <= max) return truncate(whole, max)
+  if (!format.isMarkup || countCharacters(whole) <= max) return truncateCharacters(whole, max)
   const own = lengthWithoutValues(template)
   const lengthOf = memoize(countCharacters)
   const lengths = parsed.variables.map(({ value }) => lengthOf(value))
@@ -56,7 +56,7 @@ export function fillTemplate(template: string, document: unknown, format: TextFo
       best = text
     }
   }
-  return truncate(best, max)
+  return truncateCharacters(best, max)
 }
 
 /** The number of characters of a template outside of variables. */
@@ -93,7 +93,7 @@ function write({ variables, tail }: ParsedTemplate, format: TextFormat, max: num
 }
 
 function truncateValues({ variables, tail }: ParsedTemplate, length: number): ParsedTemplate {
-  const shorten = memoize(value => (length === 0 ? '' : truncate(value, length)))
+  const shorten = memoize(value => (length === 0 ? '' : truncateCharacters(value, length)))
   return { variables: variables.map(each => ({ ...each, value: shorten(each.value) })), tail }
 }
 
@@ -109,7 +109,7 @@ function memoize<Result>(compute: (text: string) => Result): (text: string) => R
 
 function findText(document: unknown, path: string): string {
   const value = findValue(document, path)
-  return ['string', 'number', 'boolean'].includes(typeof value) ? normalizeText(String(value)) : ''
+  return ['string', 'number', 'boolean'].includes(typeof value) ? removeControlCharacters(String(value)) : ''
 }
 
 /** Tries the whole path as one name first: the short name of a custom field may contain dots. */

@@ -7,12 +7,12 @@ export function countCharacters(text: string): number {
 }
 
 /** Truncates a text to `max` characters between two graphemes; a final `…` is included. */
-export function truncate(text: string, max: number): string {
+export function truncateCharacters(text: string, max: number): string {
   return lengthOf(text, max) >= text.length ? text : text.slice(0, wholeLengthOf(text, max - 1)) + mark
 }
 
 /** Truncates a text to limits of graphemes and of bytes in UTF-8; a final `…` is included. */
-export function truncateWithin(
+export function truncateGraphemes(
   text: string,
   max: { readonly graphemes: number; readonly bytes: number }
 ): string {
@@ -29,7 +29,7 @@ export function truncateWithin(
 }
 
 /** Splits a text into parts of up to `max` characters; only a grapheme that is longer is divided. */
-export function splitToLength(text: string, max: number): string[] {
+export function splitTextToLength(text: string, max: number): string[] {
   const parts: string[] = []
   for (let rest = text; rest !== '';) {
     const length = wholeLengthOf(rest, max) || lengthOf(rest, max)

@@ -4,11 +4,11 @@ import * as v from 'valibot'
 
 import { parseUrl } from '../../platform/outbound/networks.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
-import { truncateWithin } from '../format/truncate.ts'
-import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { messageFields, noPostReason, renderPosts } from './message-set.ts'
-import { jsonPost, noContent } from './sending.ts'
-import { visibleAscii, credential, identifier } from './settings.ts'
+import { truncateGraphemes } from '../format/truncate.ts'
+import { jsonPostRequest, noDeliveryContent } from './delivery-content.ts'
+import { visibleAscii, credentialSetting, identifierSetting } from './hook-settings.ts'
+import { defineHookType, nonListenerTriggers } from './hook-type.ts'
+import { postTemplateFields, noPostReason, renderPosts } from './post-templates.ts'
 
 const service = 'https://bsky.social/xrpc'
 const longest = { graphemes: 300, bytes: 3_000 }
@@ -22,37 +22,37 @@ const session = v.pipe(
 )
 
 /** Posts of a Bluesky account. */
-export const bluesky = hookType({
+export const blueskyHookType = defineHookType({
   name: 'bluesky',
   triggers: nonListenerTriggers,
   settings: {
-    handle: identifier('The name of the account.', 'radio.bsky.social'),
-    app_password: credential('An app password of the account.'),
-    ...messageFields
+    handle: identifierSetting('The name of the account.', 'radio.bsky.social'),
+    app_password: credentialSetting('An app password of the account.'),
+    ...postTemplateFields
   },
   send(event, settings) {
     const { handle, app_password: password } = settings
     const account = handle.replace(/^@/, '')
     const render = (words: string) =>
-      truncateWithin(fillTemplate(words, event.nowPlaying, plainTextFormat, longest.bytes), longest)
+      truncateGraphemes(fillTemplate(words, event.nowPlaying, plainTextFormat, longest.bytes), longest)
     const posts = renderPosts(event, settings, render)
-    if (posts.length === 0) return noContent(noPostReason)
+    if (posts.length === 0) return noDeliveryContent(noPostReason)
     const createdAt = new Date(event.happenedAt * 1000).toISOString()
     return {
       kind: 'session',
-      open: jsonPost(`${service}/com.atproto.server.createSession`, { identifier: account, password }),
+      open: jsonPostRequest(`${service}/com.atproto.server.createSession`, { identifier: account, password }),
       requestsIn: response => {
         const opened = v.safeParse(session, response)
         if (!opened.success) throw new Error('the answer does not contain a session')
         const { did, accessJwt } = opened.output
         return posts.map(({ id, text }) => {
-          const links = linksIn(text).map(facetOf)
+          const links = findTextLinks(text).map(facetOf)
           const facets = links.length > 0 ? { facets: links } : {}
           const record = { $type: 'app.bsky.feed.post', text, createdAt, ...facets }
           // Idempotent, unlike createRecord, so that a retry after a lost answer does not post twice.
-          return jsonPost(
+          return jsonPostRequest(
             `${service}/com.atproto.repo.putRecord`,
-            { repo: did, collection: record.$type, rkey: recordKey(event.happenedAt, id), record },
+            { repo: did, collection: record.$type, rkey: computeRecordKey(event.happenedAt, id), record },
             { authorization: `Bearer ${accessJwt}` }
           )
         })
@@ -62,7 +62,7 @@ export const bluesky = hookType({
 })
 
 /** Finds web addresses and their ranges in bytes, without trailing punctuation. Skips a truncated one. */
-export function linksIn(text: string) {
+export function findTextLinks(text: string) {
   return Array.from(text.matchAll(/(?<![^\s(])https?:\/\/\S+/gi)).flatMap(({ 0: found, index }) => {
     if (found.includes('…')) return []
     const trailing = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
@@ -72,7 +72,7 @@ export function linksIn(text: string) {
   })
 }
 
-function facetOf({ address, from, to }: ReturnType<typeof linksIn>[number]) {
+function facetOf({ address, from, to }: ReturnType<typeof findTextLinks>[number]) {
   const features = [{ $type: 'app.bsky.richtext.facet#link', uri: address }]
   return { index: { byteStart: from, byteEnd: to }, features }
 }
@@ -84,7 +84,7 @@ const length = 13
  * A record key of the AT protocol (https://atproto.com/specs/tid), derived from a time and a name: a zero
  * bit, 53 bits of Unix microseconds, and 10 bits of a clock id. The name's hash replaces random bits.
  */
-export function recordKey(seconds: number, name: string): string {
+export function computeRecordKey(seconds: number, name: string): string {
   const hash = createHash('sha256').update(name).digest()
   const micros = Math.floor(seconds) * 1e6 + (hash.readUInt32BE(0) % 1e6)
   let bits = BigInt(micros) * 1_024n + BigInt(hash.readUInt16BE(4) % 1_024)

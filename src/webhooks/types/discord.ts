@@ -1,26 +1,31 @@
-import { flag, writeOnly, isWebAddress, text } from '../../model/fields/field.ts'
-import { urlFormat } from '../format/addresses.ts'
+import { flagField, writeOnlyField, isWebAddress, textField } from '../../model/fields/field.ts'
+import { urlTextFormat } from '../format/addresses.ts'
 import { discordMarkdownFormat } from '../format/discord-markdown.ts'
 import { isBlank } from '../format/plain-text.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { countCharacters } from '../format/truncate.ts'
-import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { emptyMessageReason, jsonPost, noContent, httpContent } from './sending.ts'
-import { address, template } from './settings.ts'
+import {
+  emptyMessageReason,
+  jsonPostRequest,
+  noDeliveryContent,
+  httpDeliveryContent
+} from './delivery-content.ts'
+import { addressSetting, templateSetting } from './hook-settings.ts'
+import { defineHookType, nonListenerTriggers } from './hook-type.ts'
 
 const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
 /** The limit for all texts of an embed together. */
 const longestEmbed = 6_000
 
-const part = (about: string) => template({ fallback: '', about })
+const part = (about: string) => templateSetting({ fallback: '', about })
 
 /** A message with an embed in a Discord channel. */
-export const discord = hookType({
+export const discordHookType = defineHookType({
   name: 'discord',
   triggers: nonListenerTriggers,
   settings: {
     // The URL is all that posting requires.
-    webhook_url: writeOnly(address({ about: 'The URL of the channel\u2019s web hook.' })),
+    webhook_url: writeOnlyField(addressSetting({ about: 'The URL of the channel\u2019s web hook.' })),
     content: part('The message; a template.'),
     title: part('The title of the embed; a template.'),
     description: part('The text of the embed; a template.'),
@@ -29,7 +34,7 @@ export const discord = hookType({
     thumbnail: part('The address of a picture; a template.'),
     footer: part('The last line of the embed; a template.'),
     color: {
-      ...text({
+      ...textField({
         min: 1,
         max: 7,
         pattern: /^#[0-9A-Fa-f]{6}$/,
@@ -38,7 +43,7 @@ export const discord = hookType({
       }),
       fallback: '#2196F3'
     },
-    include_timestamp: flag({ fallback: true, about: 'Whether the embed shows the time.' })
+    include_timestamp: flagField({ fallback: true, about: 'Whether the embed shows the time.' })
   },
   urls: ['webhook_url'],
   send({ happenedAt, nowPlaying }, settings) {
@@ -46,7 +51,7 @@ export const discord = hookType({
       fillTemplate(words, nowPlaying, discordMarkdownFormat, most)
     const plain = (words: string, most: number) => fillTemplate(words, nowPlaying, plainTextFormat, most)
     const link = (words: string) => {
-      const url = fillTemplate(words, nowPlaying, urlFormat, longest.url + 1).trim()
+      const url = fillTemplate(words, nowPlaying, urlTextFormat, longest.url + 1).trim()
       return isWebAddress(url) && url.length <= longest.url ? url : ''
     }
     const title = markdown(settings.title, longest.title)
@@ -69,10 +74,10 @@ export const discord = hookType({
     }
     const embeds = Object.keys(embed).length > 0 ? { embeds: [{ ...embed, ...details }] } : {}
     const message = { ...member('content', markdown(settings.content, longest.content)), ...embeds }
-    if (Object.keys(message).length === 0) return noContent(emptyMessageReason)
+    if (Object.keys(message).length === 0) return noDeliveryContent(emptyMessageReason)
     // Song titles must not mention users.
-    const post = jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } })
-    return httpContent({
+    const post = jsonPostRequest(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } })
+    return httpDeliveryContent({
       ...post,
       redactedUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…`
     })

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 
-import { problemText, text } from '../../model/fields/field.ts'
+import { formatCheckMessage, textField } from '../../model/fields/field.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
-import { hookType } from './hook-type.ts'
-import { checkedBy, template } from './settings.ts'
+import { withExtraCheck, templateSetting } from './hook-settings.ts'
+import { defineHookType } from './hook-type.ts'
 
 const longest = { subject: 200, text: 10_000 }
 
 const mailbox = v.pipe(v.string(), v.maxLength(254), v.email())
-const recipients = text({
+const recipients = textField({
   min: 1,
   max: 6_000,
   isTrimmed: true,
@@ -18,19 +18,19 @@ const recipients = text({
 
 function recipientsProblem(list: string): string | null {
   const addresses = list.split(',')
-  if (addresses.length > 20) return problemText('too_long', 'must have at most 20 addresses.')
+  if (addresses.length > 20) return formatCheckMessage('too_long', 'must have at most 20 addresses.')
   if (addresses.every(address => v.is(mailbox, address.trim()))) return null
-  return problemText('invalid_format', 'must be mail addresses with commas between them.')
+  return formatCheckMessage('invalid_format', 'must be mail addresses with commas between them.')
 }
 
 /** A text mail. */
-export const email = hookType({
+export const emailHookType = defineHookType({
   name: 'email',
   retryPolicy: 'every',
   settings: {
-    to: checkedBy(recipients, recipientsProblem),
-    subject: text({ min: 1, max: 200, about: 'The subject; a template.' }),
-    message: template({ about: 'The mail; a template.' })
+    to: withExtraCheck(recipients, recipientsProblem),
+    subject: textField({ min: 1, max: 200, about: 'The subject; a template.' }),
+    message: templateSetting({ about: 'The mail; a template.' })
   },
   send({ nowPlaying }, settings) {
     const to = settings.to.split(',').map(address => address.trim())

@@ -1,4 +1,4 @@
-import { problemText } from '../../model/fields/field.ts'
+import { formatCheckMessage } from '../../model/fields/field.ts'
 
 const maxLines = 10
 
@@ -20,15 +20,15 @@ const reserved = new Set([
 ])
 
 /** Why a text is not a list of up to ten lines `Name: value`; null if it is. Empty lines are skipped. */
-export function headerLinesProblem(text: string): string | null {
+export function findHeaderLinesProblem(text: string): string | null {
   const lines = text.split(/\r?\n/).map((line, index) => ({ line, number: index + 1 }))
   const given = lines.filter(({ line }) => line.trim() !== '')
-  if (given.length > maxLines) return problemText('too_long', `must have at most ${maxLines} lines.`)
+  if (given.length > maxLines) return formatCheckMessage('too_long', `must have at most ${maxLines} lines.`)
   const bad = given.find(({ line }) => !isSettable(parseName(line)))
   if (!bad) return null
   const sentence =
     parseName(bad.line) === null ? 'must be "Name: value"' : 'must name a header that may be set'
-  return problemText('invalid_format', `${sentence}, in line ${bad.number}.`)
+  return formatCheckMessage('invalid_format', `${sentence}, in line ${bad.number}.`)
 }
 
 /** Parses valid lines: values by name in lower case; values of a repeated name are joined by commas. */

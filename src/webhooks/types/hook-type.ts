@@ -1,10 +1,16 @@
 import * as v from 'valibot'
 
-import { type Field, writeOnly, integer, text, type ValuesOf } from '../../model/fields/field.ts'
-import { bodyValidator } from '../../model/fields/form.ts'
-import { type Trigger, triggers as everyTrigger } from '../../model/station/triggers.ts'
-import type { HookEvent, EventNowPlaying, SendContext } from '../event.ts'
-import { noContent, type DeliveryContent } from './sending.ts'
+import {
+  type Field,
+  writeOnlyField,
+  integerField,
+  textField,
+  type ValuesOf
+} from '../../model/fields/field.ts'
+import { bodyValidator } from '../../model/fields/validators.ts'
+import { type Trigger, triggerNames as everyTrigger } from '../../model/station/triggers.ts'
+import type { HookEvent, EventNowPlaying, AttemptContext } from '../hook-event.ts'
+import { noDeliveryContent, type DeliveryContent } from './delivery-content.ts'
 
 /** The settings of a type, by key. Those without a fallback are required. */
 export type SettingFields = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
@@ -30,7 +36,7 @@ export interface HookType<S extends SettingFields = SettingFields> {
   readonly send: (
     event: HookEvent,
     config: Readonly<Record<string, unknown>>,
-    context: SendContext
+    context: AttemptContext
   ) => DeliveryContent
 }
 
@@ -39,7 +45,7 @@ export const nonListenerTriggers: readonly Trigger[] = everyTrigger.filter(
   trigger => !trigger.startsWith('listener_')
 )
 
-const rateLimit = integer({
+const rateLimit = integerField({
   min: 0,
   max: 86_400,
   fallback: 0,
@@ -50,11 +56,11 @@ const rateLimit = integer({
 type Declared<S extends SettingFields> = Pick<HookType<S>, 'name' | 'settings'> &
   Partial<Pick<HookType<S>, 'triggers' | 'urls' | 'made' | 'retryPolicy'>> & {
     /** Called with at least one trigger, all of them supported, and with all settings. */
-    readonly send: (event: HookEvent, settings: ValuesOf<S>, context: SendContext) => DeliveryContent
+    readonly send: (event: HookEvent, settings: ValuesOf<S>, context: AttemptContext) => DeliveryContent
   }
 
 /** Declares a type. Every type has a `rate_limit`. */
-export function hookType<const S extends SettingFields>(declared: Declared<S>) {
+export function defineHookType<const S extends SettingFields>(declared: Declared<S>) {
   const { triggers: supported = everyTrigger, urls = [], made = {}, settings } = declared
   const settingsValidator = bodyValidator(settings)
   return {
@@ -65,11 +71,12 @@ export function hookType<const S extends SettingFields>(declared: Declared<S>) {
     settings: { ...settings, rate_limit: rateLimit },
     retryPolicy: declared.retryPolicy ?? ('hour' as const),
     isRetired: false,
-    send: (event: HookEvent, config: Readonly<Record<string, unknown>>, context: SendContext) => {
+    send: (event: HookEvent, config: Readonly<Record<string, unknown>>, context: AttemptContext) => {
       const triggers = event.triggers.filter(trigger => supported.includes(trigger))
-      if (triggers.length === 0) return noContent('The type does not support the triggers of the event.')
+      if (triggers.length === 0)
+        return noDeliveryContent('The type does not support the triggers of the event.')
       const checked = v.safeParse(settingsValidator, config)
-      if (!checked.success) return noContent('The config is incomplete.')
+      if (!checked.success) return noDeliveryContent('The config is incomplete.')
       return declared.send({ ...event, triggers }, checked.output, context)
     }
   }
@@ -78,38 +85,38 @@ export function hookType<const S extends SettingFields>(declared: Declared<S>) {
 type RenderedSong = EventNowPlaying['now_playing']['song']
 
 /** The song that plays; null if only the offline text is shown. */
-export function playingSong({ now_playing: { sh_id, song } }: EventNowPlaying): RenderedSong | null {
+export function findPlayingSong({ now_playing: { sh_id, song } }: EventNowPlaying): RenderedSong | null {
   return sh_id === 0 ? null : song
 }
 
 /** Declares a type for directories and statistics, which only get songs, and nothing while no song plays. */
-export function songHookType<const S extends SettingFields>({
+export function defineSongHookType<const S extends SettingFields>({
   send,
   ...declared
 }: Omit<Declared<S>, 'triggers' | 'send'> & {
   readonly send: (song: RenderedSong, settings: ValuesOf<S>, event: HookEvent) => DeliveryContent
 }) {
-  return hookType<S>({
+  return defineHookType<S>({
     ...declared,
     triggers: ['song_changed'],
     retryPolicy: 'newest',
     send(event, settings) {
-      const song = playingSong(event.nowPlaying)
-      return song === null ? noContent('No song is playing.') : send(song, settings, event)
+      const song = findPlayingSong(event.nowPlaying)
+      return song === null ? noDeliveryContent('No song is playing.') : send(song, settings, event)
     }
   })
 }
 
 /** Declares a type whose service no longer exists. Its secrets stay secret. */
 function retiredType({ name, settings }: Pick<HookType, 'name' | 'settings'>): HookType {
-  return { ...hookType({ name, settings: {}, send: sendNothing }), settings, isRetired: true }
+  return { ...defineHookType({ name, settings: {}, send: sendNothing }), settings, isRetired: true }
 }
 
-const sendNothing = () => noContent('The service no longer exists.')
+const sendNothing = () => noDeliveryContent('The service no longer exists.')
 
-const secret = (about: string) => writeOnly(text({ max: 2_000, fallback: '', about }))
+const secret = (about: string) => writeOnlyField(textField({ max: 2_000, fallback: '', about }))
 
-export const twitter = retiredType({
+export const twitterHookType = retiredType({
   name: 'twitter',
   settings: {
     consumer_secret: secret('The secret of the application.'),
@@ -117,4 +124,4 @@ export const twitter = retiredType({
   }
 })
 
-export const retiredAnalytics = retiredType({ name: 'google_analytics', settings: {} })
+export const retiredAnalyticsHookType = retiredType({ name: 'google_analytics', settings: {} })

@@ -1,32 +1,32 @@
-import { bodySchema } from '../../model/fields/form.ts'
-import { isDraft } from '../config.ts'
+import { bodySchema } from '../../model/fields/validators.ts'
+import { isDraftConfig } from '../hook-config.ts'
 import type { TriggerFilter } from '../outbox.ts'
-import { googleAnalyticsV4, matomoAnalytics } from './analytics.ts'
-import { bluesky } from './bluesky.ts'
-import { groupme, telegram } from './bots.ts'
-import { getmeradio, radiode, radioreg, tunein } from './directories.ts'
-import { discord } from './discord.ts'
-import { email } from './email.ts'
-import { generic } from './generic.ts'
-import { retiredAnalytics, type HookType, type SettingFields, twitter } from './hook-type.ts'
-import { mastodon } from './mastodon.ts'
+import { googleAnalyticsV4HookType, matomoAnalyticsHookType } from './analytics.ts'
+import { blueskyHookType } from './bluesky.ts'
+import { groupmeHookType, telegramHookType } from './bots.ts'
+import { getmeradioHookType, radiodeHookType, radioregHookType, tuneinHookType } from './directories.ts'
+import { discordHookType } from './discord.ts'
+import { emailHookType } from './email.ts'
+import { genericHookType } from './generic.ts'
+import { retiredAnalyticsHookType, type HookType, type SettingFields, twitterHookType } from './hook-type.ts'
+import { mastodonHookType } from './mastodon.ts'
 
 const [first, ...others]: readonly [HookType, ...HookType[]] = [
-  generic,
-  email,
-  discord,
-  telegram,
-  groupme,
-  mastodon,
-  bluesky,
-  tunein,
-  radiode,
-  radioreg,
-  getmeradio,
-  googleAnalyticsV4,
-  matomoAnalytics,
-  twitter,
-  retiredAnalytics
+  genericHookType,
+  emailHookType,
+  discordHookType,
+  telegramHookType,
+  groupmeHookType,
+  mastodonHookType,
+  blueskyHookType,
+  tuneinHookType,
+  radiodeHookType,
+  radioregHookType,
+  getmeradioHookType,
+  googleAnalyticsV4HookType,
+  matomoAnalyticsHookType,
+  twitterHookType,
+  retiredAnalyticsHookType
 ]
 
 /** All types. */
@@ -44,7 +44,7 @@ export function getHookType(name: string): HookType {
 }
 
 /** Lists the settings of every type, for the documentation of the API. */
-export function describeSettings(): string {
+export function describeHookSettings(): string {
   const types = hookTypes
     .filter(({ isRetired }) => !isRetired)
     .map(({ name, settings }) => `${name}: ${Object.entries(settings).map(describeSetting).join(', ')}`)
@@ -52,7 +52,7 @@ export function describeSettings(): string {
 }
 
 /** The settings (as the schema of an object) and triggers of every type, for forms. */
-export function describeTypes() {
+export function describeHookTypes() {
   const current = hookTypes.filter(({ isRetired }) => !isRetired)
   return Object.fromEntries(
     current.map(({ name, settings, triggers }) => [name, { settings: bodySchema(settings), triggers }])
@@ -74,10 +74,10 @@ const isNamedList = (config: unknown) =>
  * names none. A draft and a web hook of a retired type get none, and neither does one that this release cannot read,
  * such as of a type of a newer release: its station goes on.
  */
-export const triggersFor: TriggerFilter = (hook, fired) => {
+export const filterHookTriggers: TriggerFilter = (hook, fired) => {
   const type = byName.get(hook.type)
   const isReadable = Array.isArray(hook.triggers) && isNamedList(hook.config)
-  if (!type || type.isRetired || !isReadable || isDraft(type, hook.config)) return []
+  if (!type || type.isRetired || !isReadable || isDraftConfig(type, hook.config)) return []
   const own = hook.triggers.length > 0 ? hook.triggers : type.triggers
   return fired.filter(trigger => own.includes(trigger) && type.triggers.includes(trigger))
 }

@@ -1,27 +1,27 @@
-import { choice } from '../../model/fields/field.ts'
+import { choiceField } from '../../model/fields/field.ts'
 import { fillTemplate, socialTextFormat } from '../format/template.ts'
-import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { messageFields, noPostReason, renderPosts } from './message-set.ts'
-import { jsonPost, noContent, httpContent, urlBelow } from './sending.ts'
-import { address, headerCredential } from './settings.ts'
+import { jsonPostRequest, noDeliveryContent, httpDeliveryContent, appendUrlPath } from './delivery-content.ts'
+import { addressSetting, headerCredentialSetting } from './hook-settings.ts'
+import { defineHookType, nonListenerTriggers } from './hook-type.ts'
+import { postTemplateFields, noPostReason, renderPosts } from './post-templates.ts'
 
 const longest = 500
 
 /** Posts of a Mastodon account. */
-export const mastodon = hookType({
+export const mastodonHookType = defineHookType({
   name: 'mastodon',
   triggers: nonListenerTriggers,
   settings: {
-    instance_url: address({
+    instance_url: addressSetting({
       about: 'The address of the account\u2019s server.',
       example: 'https://mastodon.social'
     }),
-    access_token: headerCredential('The token of an application that may post.'),
-    visibility: choice(['public', 'unlisted', 'private', 'direct'], {
+    access_token: headerCredentialSetting('The token of an application that may post.'),
+    visibility: choiceField(['public', 'unlisted', 'private', 'direct'], {
       fallback: 'public',
       about: 'Who sees the posts.'
     }),
-    ...messageFields
+    ...postTemplateFields
   },
   urls: ['instance_url'],
   send(event, settings) {
@@ -29,12 +29,12 @@ export const mastodon = hookType({
     const posts = renderPosts(event, settings, words =>
       fillTemplate(words, event.nowPlaying, socialTextFormat, longest)
     )
-    if (posts.length === 0) return noContent(noPostReason)
-    const url = urlBelow(instance, '/api/v1/statuses')
+    if (posts.length === 0) return noDeliveryContent(noPostReason)
+    const url = appendUrlPath(instance, '/api/v1/statuses')
     const authorization = `Bearer ${token}`
-    return httpContent(
+    return httpDeliveryContent(
       ...posts.map(({ id, text }) =>
-        jsonPost(url, { status: text, visibility }, { authorization, 'idempotency-key': id })
+        jsonPostRequest(url, { status: text, visibility }, { authorization, 'idempotency-key': id })
       )
     )
   }

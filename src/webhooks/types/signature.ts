@@ -22,7 +22,7 @@ export function signatureHeaders(
 const prefix = 'whsec_'
 
 /** Generates a secret of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
-export const newSigningSecret = (): string => prefix + randomBytes(32).toString('base64')
+export const generateSigningSecret = (): string => prefix + randomBytes(32).toString('base64')
 
 const decodeSecret = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64')
 

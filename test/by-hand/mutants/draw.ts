@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 
 import { ts } from '@ts-morph/common'
 
-import { seededRandom } from '../../../src/model/autodj/random.ts'
+import { createSeededRandom } from '../../../src/model/autodj/random.ts'
 import { type Mutant, occurrenceAt } from './mutant.ts'
 import { type Change, changesOf } from './operators.ts'
 import { typeChecker } from './type-checker.ts'
@@ -24,7 +24,7 @@ export function drawMutants(
   tree: ReadonlyMap<string, string>,
   { seed, unit, integration }: DrawOptions
 ): Mutant[] {
-  const random = seededRandom(seed, 0)
+  const random = createSeededRandom(seed, 0)
   const hasRightTypes = typeChecker(root)
   const files = [...tree.keys()].filter(isProgram).toSorted()
   const loaded = loadedByUnitTests(tree)

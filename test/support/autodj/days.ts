@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 
 import type {
-  Library,
+  AutodjLibrary,
   PlaylistOption,
   PlaylistOrder,
   Playlist,
@@ -170,7 +170,7 @@ const everyDoing: readonly Doing[] = [
   'pause'
 ]
 
-export function libraryOf(spec: StationSpec): Library {
+export function libraryOf(spec: StationSpec): AutodjLibrary {
   const {
     rangeMinutes = 120,
     thresholdMinutes = 15,

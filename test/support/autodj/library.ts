@@ -2,18 +2,18 @@ import { newPlaylistSettings, newStationSettings } from '../../../src/commands/s
 import type {
   AutodjRules,
   PlayOrRow,
-  Library,
+  AutodjLibrary,
   PlaylistOption,
   LibraryPast,
   PendingRequest,
   Playlist,
   RemovedRow,
-  Slot
+  QueueSlot
 } from '../../../src/model/autodj/library.ts'
 import type { PlannerInput, QueuedRow, RunningPlay } from '../../../src/model/autodj/queue-draft.ts'
 import type { ScheduleItem } from '../../../src/model/autodj/schedule.ts'
-import { buildTracks, type SongKeys, type TrackRow } from '../../../src/model/autodj/tracks.ts'
-import { openZone } from '../../../src/model/autodj/zone.ts'
+import { getTimeZone } from '../../../src/model/autodj/time-zone.ts'
+import { buildTrackColumns, type SongKeys, type TrackRow } from '../../../src/model/autodj/track-columns.ts'
 
 export const secondMs = 1_000
 export const minuteMs = 60 * secondMs
@@ -53,7 +53,7 @@ export function aPlaylist({ options = [], tracks, ...parts }: PlaylistParts = {}
     ...newPlaylistSettings,
     ...parts,
     options: new Set(options),
-    tracks: buildTracks(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
+    tracks: buildTrackColumns(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
   }
 }
 
@@ -77,7 +77,7 @@ export interface RuleParts extends Partial<Omit<AutodjRules, 'zone'>> {
 
 function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRules {
   return {
-    zone: openZone(zone),
+    zone: getTimeZone(zone),
     seed: 7,
     ...newStationSettings,
     ...parts
@@ -100,7 +100,7 @@ export function aLibrary({
   older = new Map(),
   removed = [],
   requests = []
-}: LibraryParts = {}): Library {
+}: LibraryParts = {}): AutodjLibrary {
   return { rules: theRules(rules), playlists, past: { plays, older, removed }, requests }
 }
 
@@ -132,7 +132,11 @@ export function aPlayOf(
   return aPlay(number, startsAtMs, { playlistId, trackId: number, pass: 1, ...parts })
 }
 
-export function aSlot(library: Library, atMs: number = noonMs, parts: Partial<Slot> = {}): Slot {
+export function aSlot(
+  library: AutodjLibrary,
+  atMs: number = noonMs,
+  parts: Partial<QueueSlot> = {}
+): QueueSlot {
   return { library, rowsBefore: [], rowsAfter: [], atMs, rejected: new Set(), ...parts }
 }
 

@@ -2,30 +2,30 @@ import {
   trimPast,
   extendPast,
   type CachedPast,
-  composePast,
+  toLibraryPast,
   lookBackMs,
   type PastPlay
 } from '../../../src/engine/queue/library-past.ts'
 import { nextStartMs } from '../../../src/model/autodj/durations.ts'
 import {
   type PlayOrRow,
-  countsInPass,
-  type Library,
+  trackCountsInPass,
+  type AutodjLibrary,
   type PendingRequest,
   type Playlist,
   type RemovedRow,
   requestTtlMs
 } from '../../../src/model/autodj/library.ts'
-import type { LogEntry } from '../../../src/model/autodj/log-entry.ts'
+import type { DecisionLogEntry } from '../../../src/model/autodj/log-entry.ts'
 import type { PlannerInput, QueuedRow } from '../../../src/model/autodj/queue-draft.ts'
 import { planQueue, type QueuePlan } from '../../../src/model/autodj/queue-planner.ts'
-import { applyPlan } from '../../../src/model/autodj/simulate.ts'
-import { forkTracks, trackIndex, markAired } from '../../../src/model/autodj/tracks.ts'
+import { applyQueuePlan } from '../../../src/model/autodj/simulate.ts'
+import { forkTrackColumns, findTrackIndex, markTrackAired } from '../../../src/model/autodj/track-columns.ts'
 
 /** A play, up to its end or interrupt. */
 export interface Heard extends PlayOrRow {
   readonly untilMs: number
-  readonly log: readonly LogEntry[]
+  readonly log: readonly DecisionLogEntry[]
   readonly isManual: boolean
   readonly isSent: boolean
   readonly batch: number | null
@@ -43,17 +43,22 @@ export type Observer = (situation: PlannerInput, plan: QueuePlan) => void
 const catchUpMs = 5_000
 
 /** A station that is advanced in memory as by the engine. Its playlists are copies. */
-export function aStation(start: Library, nowStartMs: number, queueLength = 3, observe: Observer = () => {}) {
-  let library: Library = {
+export function aStation(
+  start: AutodjLibrary,
+  nowStartMs: number,
+  queueLength = 3,
+  observe: Observer = () => {}
+) {
+  let library: AutodjLibrary = {
     ...start,
-    playlists: start.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
+    playlists: start.playlists.map(playlist => ({ ...playlist, tracks: forkTrackColumns(playlist.tracks) }))
   }
   const before = start.past.plays.map((play, index) => ({ ...play, stationId: 1, id: index + 1 }))
   const kept: CachedPast = { plays: [...before], older: new Map() }
   let removed: RemovedRow[] = []
   const requests: KnownRequest[] = start.requests.map(request => ({ ...request, state: 'pending' }))
   let queue: QueuedRow[] = []
-  const logs = new Map<number, readonly LogEntry[]>()
+  const logs = new Map<number, readonly DecisionLogEntry[]>()
   const heard: Heard[] = []
   const everything: PastPlay[] = [...before]
   let on: { play: Heard; naturalMs: number; dueMs: number } | null = null
@@ -63,10 +68,10 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   let playId = before.length
   let length = queueLength
 
-  function seen(): Library {
+  function seen(): AutodjLibrary {
     trimPast(kept, nowMs - lookBackMs(library.rules, library.playlists))
     const waiting = requests.filter(({ state }) => state === 'pending' || state === 'queued')
-    return { ...library, past: composePast(kept, removed), requests: waiting }
+    return { ...library, past: toLibraryPast(kept, removed), requests: waiting }
   }
 
   function plan(
@@ -91,7 +96,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     for (const { id, requestId } of queue) if (withdrawn.has(id)) setState(requestId, 'pending')
     for (const { requestId } of planned.insert) setState(requestId, 'queued')
     for (const row of planned.insert) logs.set(-row.seq, row.log)
-    queue = applyPlan(queue, planned)
+    queue = applyQueuePlan(queue, planned)
     nextSeq += planned.insert.length
     return planned
   }
@@ -154,7 +159,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   function endPass({ playlistId, pass }: PlayOrRow): void {
     changePlaylist(playlistId ?? 0, playlist =>
       pass > playlist.pass &&
-      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !countsInPass(playlist, index))
+      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !trackCountsInPass(playlist, index))
         ? { ...playlist, pass }
         : playlist
     )
@@ -218,7 +223,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       setState(row.requestId, 'cancelled')
       const playlist = library.playlists.find(({ id }) => id === row.playlistId)
       if (playlist?.order === 'sequential' && row.trackId !== null)
-        markAired(playlist.tracks, trackIndex(playlist.tracks, row.trackId), row.pass, 0)
+        markTrackAired(playlist.tracks, findTrackIndex(playlist.tracks, row.trackId), row.pass, 0)
       removed = [row, ...removed]
       top(new Set(row.trackId === null ? [] : [row.trackId]))
     },

@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/commands/from-azuracast/source.ts'
+import { scalarToText } from '../../../src/commands/from-azuracast/source.ts'
 import type { Program } from '../program.ts'
 import { newestPlay } from './installation.ts'
 import { isExplained } from './known-differences.ts'
@@ -119,7 +119,7 @@ function* pairValues(
 const secrets = new Set(['auth_password', 'two_factor_secret', 'streamer_password', 'password'])
 
 const keyOf = ({ keys }: RecordType, record: Row, id = 'id'): string =>
-  keys === undefined ? textOf(record[id]) : keys.map(name => textOf(record[name])).join(' ')
+  keys === undefined ? scalarToText(record[id]) : keys.map(name => scalarToText(record[name])).join(' ')
 
 /** The songs of a station that the AutoDJ has in its queue or has played since the migration. */
 async function readPlanned({ sql }: Program, { stationId = 0 }: RecordList): Promise<Set<string>> {
@@ -161,7 +161,7 @@ function normalize(value: unknown, delay = 0): string {
         .map(each => normalize(each))
         .join(',') || '0'
     )
-  if (typeof value !== 'object') return textOf(value)
+  if (typeof value !== 'object') return scalarToText(value)
   const members = Object.entries(value)
     .map(([name, member]) => [name, normalize(member)] as const)
     .filter(([, member]) => member !== '0')

@@ -1,4 +1,4 @@
-import { migrateCommand } from '../../../src/commands/from-azuracast/command.ts'
+import { migrateFromAzuracastCommand } from '../../../src/commands/from-azuracast/command.ts'
 import { commandRunner } from '../command.ts'
 import { shared } from '../worker-process.ts'
 import type { BackupFile } from './backup.ts'
@@ -6,7 +6,9 @@ import { mediaFolderOf, uniqueIdOf } from './installation.ts'
 
 export const moveCommand = 'src/commands/from-azuracast/main.ts'
 /** Runs the command that moves an installation of AzuraCast. */
-export const runMove = commandRunner(moveCommand, call => migrateCommand(call, AbortSignal.timeout(120_000)))
+export const runMove = commandRunner(moveCommand, call =>
+  migrateFromAzuracastCommand(call, AbortSignal.timeout(120_000))
+)
 
 /** Of a generated installation. */
 export const sizes = { stations: 3, songs: 60, plays: 300, days: 20 }

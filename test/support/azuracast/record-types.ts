@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/commands/from-azuracast/source.ts'
+import { scalarToText } from '../../../src/commands/from-azuracast/source.ts'
 import { apiKeys } from './installation.ts'
 import { playLists } from './play-lists.ts'
 import { membersOf, type RecordList, type RecordType, toObject } from './record-lists.ts'
@@ -40,7 +40,7 @@ const songsOf = (world: World, station: number) =>
 function scheduleOf(world: World, column: string, id: unknown): Row[] {
   return world.find('station_schedules', column, id).map(row => ({
     ...pick(row, ['id', 'start_time', 'end_time', 'start_date', 'end_date', 'loop_once']),
-    days: textOf(row['days'])
+    days: scalarToText(row['days'])
       .split(',')
       .filter(day => day !== '')
   }))
@@ -74,7 +74,7 @@ function* playlistLists(
       .toSorted((a, b) => Number(a['weight']) - Number(b['weight']))
     if (path === 'order' && playlist['playback_order'] !== 'sequential') continue
     yield {
-      path: `/api/station/${textOf(playlist['station_id'])}/playlist/${textOf(playlist['id'])}/${path}`,
+      path: `/api/station/${scalarToText(playlist['station_id'])}/playlist/${scalarToText(playlist['id'])}/${path}`,
       rows: entries.map(entry => ({
         ...firstOf(world, 'station_media', entry['media_id']),
         ...entry,
@@ -148,7 +148,7 @@ function* chartLists(world: World): Generator<RecordList> {
       toRecords: body =>
         Object.values(membersOf(body, 'daily', 'alt', 0, 'values')).map(value => ({
           id: toObject(value)['label'],
-          number_avg: Number.parseFloat(textOf(toObject(value)['value']))
+          number_avg: Number.parseFloat(scalarToText(toObject(value)['value']))
         }))
     }
   }
@@ -165,7 +165,9 @@ function* keyLists(world: World): Generator<RecordList> {
       path: '/api/frontend/account/api-keys',
       apiKey: key,
       // Keys of this form are not accepted there either.
-      rows: world.find('api_keys', 'user_id', owner?.['user_id']).filter(({ id }) => textOf(id).length === 16)
+      rows: world
+        .find('api_keys', 'user_id', owner?.['user_id'])
+        .filter(({ id }) => scalarToText(id).length === 16)
     }
   }
 }
@@ -177,19 +179,20 @@ function permissionsOf(world: World, role: Row): string[] {
   return world
     .find('role_permissions', 'role_id', role['id'])
     .filter(({ action_name: name }) => name !== unknownPermission)
-    .map(row => `${textOf(row['station_id'])} ${textOf(row['action_name'])}`)
+    .map(row => `${scalarToText(row['station_id'])} ${scalarToText(row['action_name'])}`)
     .toSorted()
 }
 
 function flattenPermissions(permissions: unknown): string[] {
   const { global, station } = toObject(permissions)
   const names = (list: unknown, id: unknown) =>
-    Object.values(toObject(list)).map(name => `${textOf(id)} ${textOf(name)}`)
+    Object.values(toObject(list)).map(name => `${scalarToText(id)} ${scalarToText(name)}`)
   const ofEach = Object.values(toObject(station)).map(toObject)
   return [...names(global, ''), ...ofEach.flatMap(each => names(each['permissions'], each['id']))].toSorted()
 }
 
-const namesOf = (list: unknown) => Object.values(toObject(list)).map(each => textOf(toObject(each)['name']))
+const namesOf = (list: unknown) =>
+  Object.values(toObject(list)).map(each => scalarToText(toObject(each)['name']))
 
 /** The record types whose answers AzuraCast makes of the rows of a table. */
 export const recordTypes: readonly RecordType[] = [
@@ -319,7 +322,7 @@ export const recordTypes: readonly RecordType[] = [
     table: 'station_streamer_broadcasts',
     lists: world =>
       world.rows('station_streamers').map(({ id, station_id: station }) => ({
-        path: `/api/station/${textOf(station)}/streamer/${textOf(id)}/broadcasts`,
+        path: `/api/station/${scalarToText(station)}/streamer/${scalarToText(id)}/broadcasts`,
         // A streamer that was left out has none.
         isAbsentAllowed: true,
         rows: world
@@ -375,7 +378,7 @@ export const recordTypes: readonly RecordType[] = [
     hasOthers: true,
     toRecord: response => ({
       ...response,
-      id: textOf(toObject(response['links'])['self']).split('/').at(-1)
+      id: scalarToText(toObject(response['links'])['self']).split('/').at(-1)
     })
   },
   { table: 'analytics', lists: chartLists },

@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/commands/from-azuracast/source.ts'
+import { scalarToText } from '../../../src/commands/from-azuracast/source.ts'
 import type { Row, World } from './world.ts'
 
 export const songFields = [
@@ -32,7 +32,7 @@ export function customFieldsOf(world: World, mediaId: unknown): Row {
   const values = world.find('station_media_custom_field', 'media_id', mediaId)
   return Object.fromEntries(
     values.map(value => [
-      textOf(firstOf(world, 'custom_field', value['field_id'])['short_name']),
+      scalarToText(firstOf(world, 'custom_field', value['field_id'])['short_name']),
       value['field_value']
     ])
   )

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import {
-  allows,
+  hasPermission,
   globalPermissions,
   mayGrant,
-  maySeePrivate,
+  maySeePrivateStation,
   type RequiredPermission,
   type Permission,
   type Grants,
@@ -100,7 +100,7 @@ describe('allows', () => {
     ['a permission in another case', everywhere('Administer All'), read('view administration'), false]
   ]
   test.for(table)('%s', ([, grants, need, isAllowed]) => {
-    expect(allows(grants, need)).toBe(isAllowed)
+    expect(hasPermission(grants, need)).toBe(isAllowed)
   })
 })
 
@@ -116,7 +116,7 @@ describe('private stations', () => {
     ['an installation permission', everywhere('administer api keys'), false]
   ]
   test.for(table)('%s', ([, grants, isOpen]) => {
-    expect(maySeePrivate(grants, 7)).toBe(isOpen)
+    expect(maySeePrivateStation(grants, 7)).toBe(isOpen)
   })
 })
 
@@ -149,7 +149,7 @@ describe('granting permissions', () => {
             read(permission, 7),
             ...(given.startsWith('view ') ? [] : [write(permission, 7)])
           ]) {
-            const isMore = allows(everywhere(given), need) && !allows(everywhere(held), need)
+            const isMore = hasPermission(everywhere(given), need) && !hasPermission(everywhere(held), need)
             expect([held, given, need, isMore]).toEqual([held, given, need, false])
           }
         }

@@ -1,20 +1,37 @@
 import { expect, test } from 'vitest'
 
-import { changeRecord, computed, constant } from '../../../src/api/azuracast/declare-record.ts'
+import {
+  declareChangedRecord,
+  computedMember,
+  constantMember
+} from '../../../src/api/azuracast/declare-record.ts'
+import {
+  operationDialects,
+  partSchemaChanges,
+  recordDialects
+} from '../../../src/api/azuracast/dialect-table.ts'
 import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
-import { operations, parts, records } from '../../../src/api/azuracast/table.ts'
 import { translateRoute } from '../../../src/api/azuracast/translate-route.ts'
-import { assertDeclared, azuracastSchemas } from '../../../src/api/azuracast/with-dialects.ts'
+import {
+  assertDialectMatchesRoutes,
+  azuracastOpenApiDialect
+} from '../../../src/api/azuracast/with-dialects.ts'
 import { describeApi } from '../../../src/api/core/openapi.ts'
-import { type ApiRoute, apiRoute, json, type Operation } from '../../../src/api/core/route.ts'
-import { exactly, int64, ref, string } from '../../../src/api/core/schemas.ts'
+import { type ApiRoute, apiRoute, jsonReply, type ApiOperation } from '../../../src/api/core/route.ts'
+import { exactObject, int64, schemaRef, string } from '../../../src/api/core/schemas.ts'
 import { apiRoutes } from '../../../src/api/routes.ts'
 
 const routes = apiRoutes.filter((route): route is ApiRoute => route.operation !== undefined)
-const declared = { records, operations, parts }
+const declared = { records: recordDialects, operations: operationDialects, parts: partSchemaChanges }
 
-function aRoute(operation: Pick<Operation, 'id'> & Partial<Operation>): ApiRoute {
-  const described = { tag: 'Any', summary: 'Any', response: null, handle: () => json(null), ...operation }
+function aRoute(operation: Pick<ApiOperation, 'id'> & Partial<ApiOperation>): ApiRoute {
+  const described = {
+    tag: 'Any',
+    summary: 'Any',
+    response: null,
+    handle: () => jsonReply(null),
+    ...operation
+  }
   return apiRoute('GET', `/api/${operation.id}`, 'public', described)
 }
 
@@ -23,38 +40,38 @@ const withRecord = (member: 'responseRecord' | 'bodyRecord', name: string): ApiR
   aRoute({ id: 'getThing', ...Object.fromEntries([[member, name]]) })
 
 test('every record, operation and part that the dialect declares has a route, and the other way round', () => {
-  expect(() => assertDeclared(routes, declared)).not.toThrow()
+  expect(() => assertDialectMatchesRoutes(routes, declared)).not.toThrow()
 })
 
 test.for([
   [
     'a record that no route answers',
-    { records: { ...records, Playlst: { render: () => [] } } },
+    { records: { ...recordDialects, Playlst: { render: () => [] } } },
     'answers the record Playlst'
   ],
   [
     'a record that no route takes',
-    { records: { ...records, QueueItem: { constants: () => ({}) } } },
+    { records: { ...recordDialects, QueueItem: { constants: () => ({}) } } },
     'takes the record QueueItem'
   ],
   [
     'an operation of no route',
-    { operations: { ...operations, listHistroy: {} } },
+    { operations: { ...operationDialects, listHistroy: {} } },
     'has the operation listHistroy'
   ],
-  ['a part of no record', { parts: { ...parts, Sing: () => ({}) } }, 'no shared schema Sing']
+  ['a part of no record', { parts: { ...partSchemaChanges, Sing: () => ({}) } }, 'no shared schema Sing']
 ] as const)('the start fails for %s, with its name', ([, changed, message]) => {
-  expect(() => assertDeclared(routes, { ...declared, ...changed })).toThrow(message)
+  expect(() => assertDialectMatchesRoutes(routes, { ...declared, ...changed })).toThrow(message)
 })
 
 test('the start fails for a route with a record that the dialect does not declare, with its name', () => {
-  const check = (route: ApiRoute) => assertDeclared([...routes, route], declared)
+  const check = (route: ApiRoute) => assertDialectMatchesRoutes([...routes, route], declared)
   expect(() => check(withRecord('responseRecord', 'Playlst'))).toThrow('the record Playlst of a route')
   expect(() => check(withRecord('bodyRecord', 'Streamr'))).toThrow('the record Streamr of a route')
 })
 
 test('a route without declared records is not translated, whatever its id and its schema', () => {
-  const route = aRoute({ id: 'editStation', response: ref('QueueItem') })
+  const route = aRoute({ id: 'editStation', response: schemaRef('QueueItem') })
   expect(translateRoute(route)).toBe(route)
   const { variants } = translateRoute({
     ...route,
@@ -64,18 +81,21 @@ test('a route without declared records is not translated, whatever its id and it
 })
 
 test('each record whose schema differs is a schema of the document', async () => {
-  const { components } = await describeApi(routes, 'http://localhost', azuracastSchemas)
-  const names = Object.entries(records).flatMap(([name, { response }]) => (response ? [name] : []))
+  const { components } = await describeApi(routes, 'http://localhost', azuracastOpenApiDialect)
+  const names = Object.entries(recordDialects).flatMap(([name, { response }]) => (response ? [name] : []))
   expect(names.filter(name => !Object.hasOwn(components.schemas, name))).toEqual([])
 })
 
 test('the schema, the value and the place in bodies of a member follow from its declaration', async () => {
-  const record = changeRecord<{ readonly id: number; readonly url: string }, ReadonlyMap<number, string>>({
+  const record = declareChangedRecord<
+    { readonly id: number; readonly url: string },
+    ReadonlyMap<number, string>
+  >({
     emptyAsNull: ['url'],
     members: {
-      station_id: computed(int64, (_, { stationId }) => stationId),
-      label: computed(string, ({ id }, { extras }) => extras.get(id) ?? ''),
-      genre: constant(string, 'any')
+      station_id: computedMember(int64, (_, { stationId }) => stationId),
+      label: computedMember(string, ({ id }, { extras }) => extras.get(id) ?? ''),
+      genre: constantMember(string, 'any')
     },
     read: rows => new Map(rows.map(({ id }) => [id, `#${id}`]))
   })
@@ -83,7 +103,7 @@ test('the schema, the value and the place in bodies of a member follow from its 
   expect(await record.render?.([{ id: 7, url: '' }], context)).toEqual([
     { id: 7, url: null, station_id: 3, label: '#7', genre: 'any' }
   ])
-  expect(record.response?.(exactly({ id: int64, url: string }))).toMatchObject({
+  expect(record.response?.(exactObject({ id: int64, url: string }))).toMatchObject({
     properties: { id: int64, url: { type: ['string', 'null'] }, station_id: int64, label: string },
     required: ['id', 'url', 'station_id', 'label', 'genre']
   })

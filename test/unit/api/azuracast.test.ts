@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 
 import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
-import { artVersion } from '../../../src/api/azuracast/records/library/art-version.ts'
-import { deriveShortName } from '../../../src/api/azuracast/records/library/playlist.ts'
-import { broadcast } from '../../../src/api/azuracast/records/people/broadcast.ts'
-import { role } from '../../../src/api/azuracast/records/people/role.ts'
-import { bestAndWorst } from '../../../src/api/azuracast/records/reports/best-and-worst.ts'
-import { listConnectedListeners } from '../../../src/api/azuracast/records/reports/connected-listener.ts'
-import { hlsStream } from '../../../src/api/azuracast/records/stations/hls-stream.ts'
-import { remote } from '../../../src/api/azuracast/records/stations/remote.ts'
-import { storageLocation } from '../../../src/api/azuracast/records/stations/storage-location.ts'
-import { webhook } from '../../../src/api/azuracast/records/stations/webhook.ts'
-import { json } from '../../../src/api/core/route.ts'
+import { computeArtVersion } from '../../../src/api/azuracast/records/library/art-version.ts'
+import { deriveAzuracastShortName } from '../../../src/api/azuracast/records/library/playlist.ts'
+import { broadcastDialect } from '../../../src/api/azuracast/records/people/broadcast.ts'
+import { roleDialect } from '../../../src/api/azuracast/records/people/role.ts'
+import { bestAndWorstDialect } from '../../../src/api/azuracast/records/reports/best-and-worst.ts'
+import { listConnectedListenersDialect } from '../../../src/api/azuracast/records/reports/connected-listener.ts'
+import { hlsStreamDialect } from '../../../src/api/azuracast/records/stations/hls-stream.ts'
+import { remoteDialect } from '../../../src/api/azuracast/records/stations/remote.ts'
+import { storageLocationDialect } from '../../../src/api/azuracast/records/stations/storage-location.ts'
+import { webhookDialect } from '../../../src/api/azuracast/records/stations/webhook.ts'
+import { jsonReply } from '../../../src/api/core/route.ts'
 import { ApiError } from '../../../src/platform/runtime/errors.ts'
 
 /** Of station 3, on which the record of the request is stored as `stored`. */
@@ -38,7 +38,7 @@ describe('a record of AzuraCast has', () => {
       listeners_unique: 1,
       listeners_total: 2
     }
-    expect(await remote.render?.([row], contextOf())).toMatchObject([
+    expect(await remoteDialect.render?.([row], contextOf())).toMatchObject([
       {
         display_name: 'Oslo',
         url: 'https://relay.example.com:8443',
@@ -53,13 +53,13 @@ describe('a record of AzuraCast has', () => {
 
   test('the settings of a web hook as a map, and a list without any', async () => {
     const row = { id: 7, name: '', config: [{ key: 'content', value: 'Hi' }], metadata: [] }
-    const [rendered] = (await webhook.render?.([row], contextOf())) ?? []
+    const [rendered] = (await webhookDialect.render?.([row], contextOf())) ?? []
     expect(rendered).toMatchObject({ name: null, config: { content: 'Hi' }, metadata: [], station_id: 3 })
   })
 
   test('the format of an HLS stream only if it is AAC', async () => {
     const row = { id: 7, name: '/hifi', autodj_format: 'aac', autodj_bitrate: 96, listeners_total: 4 }
-    const shown = await hlsStream.render?.([row, { ...row, autodj_format: 'mp3' }], contextOf())
+    const shown = await hlsStreamDialect.render?.([row, { ...row, autodj_format: 'mp3' }], contextOf())
     expect(shown).toMatchObject([
       { name: 'hifi', format: 'aac', bitrate: 96, listeners: 4 },
       { format: null }
@@ -74,7 +74,7 @@ describe('a record of AzuraCast has', () => {
       storageUsedPercent: '75',
       isFull: 'true'
     })
-    expect(await storageLocation.render?.([row], contextOf())).toMatchObject([
+    expect(await storageLocationDialect.render?.([row], contextOf())).toMatchObject([
       { s3Region: null, s3Version: 'latest', sftpPort: null, storageUsedPercent: 75, isFull: true }
     ])
   })
@@ -87,15 +87,15 @@ describe('a record of AzuraCast has', () => {
       streamer_name: 'DJ',
       timestamp_start: 1_780_000_000
     }
-    expect(await broadcast.render?.([{ ...row, timestamp_end: null }], contextOf())).toMatchObject([
+    expect(await broadcastDialect.render?.([{ ...row, timestamp_end: null }], contextOf())).toMatchObject([
       { timestampStart: '2026-05-28T20:26:40.000000Z', timestampEnd: null, streamer: null, recording: null }
     ])
   })
 
   test('short names, and numbers that change with pictures', () => {
-    expect(artVersion(null)).toBe(0)
-    expect(artVersion('00000001aa')).toBe(1)
-    expect(artVersion('ffffffff')).toBeLessThan(2 ** 31)
+    expect(computeArtVersion(null)).toBe(0)
+    expect(computeArtVersion('00000001aa')).toBe(1)
+    expect(computeArtVersion('ffffffff')).toBeLessThan(2 ** 31)
   })
 })
 
@@ -132,12 +132,12 @@ describe('a body of AzuraCast', () => {
       { type: '' }
     ]
   ] as const)('%s is parsed', async ([, stored, body, parsed]) => {
-    expect(await remote.parse?.(body, contextOf(stored))).toMatchObject(parsed)
+    expect(await remoteDialect.parse?.(body, contextOf(stored))).toMatchObject(parsed)
   })
 
   test('names permissions of stations in two forms', async () => {
     const permissions = { global: [], station: { 4: ['view station logs'], x: { id: 5, permissions: [] } } }
-    expect(await role.parse?.({ permissions }, contextOf())).toEqual({
+    expect(await roleDialect.parse?.({ permissions }, contextOf())).toEqual({
       permissions: {
         global: [],
         station: [
@@ -151,10 +151,12 @@ describe('a body of AzuraCast', () => {
   test('names an HLS stream, and keeps what is shown as null or as it is', async () => {
     const body = { format: null, bitrate: null, name: 'hifi' }
     const created = { name: '/hls/hifi', is_visible_on_public_pages: false }
-    expect(await hlsStream.parse?.(body, contextOf())).toEqual(created)
+    expect(await hlsStreamDialect.parse?.(body, contextOf())).toEqual(created)
     for (const name of ['/hls/hifi', '/hifi'])
-      expect(await hlsStream.parse?.(body, contextOf([{ name }]))).toEqual({})
-    expect(await hlsStream.parse?.(body, contextOf([{ name: '/hls/lofi' }]))).toEqual({ name: '/hls/hifi' })
+      expect(await hlsStreamDialect.parse?.(body, contextOf([{ name }]))).toEqual({})
+    expect(await hlsStreamDialect.parse?.(body, contextOf([{ name: '/hls/lofi' }]))).toEqual({
+      name: '/hls/hifi'
+    })
   })
 })
 
@@ -168,13 +170,13 @@ test.for([
 ] as const)(
   'a %s remote at %s with the mount %s is at %s',
   async ([type, url, mount, address, shownUrl, shown]) => {
-    const written = await remote.parse?.({ type, url, mount, display_name: 'x' }, contextOf())
+    const written = await remoteDialect.parse?.({ type, url, mount, display_name: 'x' }, contextOf())
     expect(written).toMatchObject({ url: address })
     const row = { id: 7, name: 'x', url: address, type, is_visible: true, bitrate: 0, format: '' }
     const counts = { listeners_unique: 0, listeners_total: 0 }
-    const [read] = (await remote.render?.([{ ...row, ...counts }], contextOf())) ?? []
+    const [read] = (await remoteDialect.render?.([{ ...row, ...counts }], contextOf())) ?? []
     expect(read).toMatchObject({ url: shownUrl, mount: shown })
-    const same = await remote.parse?.(
+    const same = await remoteDialect.parse?.(
       { type, url: shownUrl, mount: shown },
       contextOf([{ url: address, type }])
     )
@@ -188,7 +190,7 @@ test.for([
   ['90', 'playlist_90'],
   ['音楽', '音楽']
 ] as const)('the short name of "%s" is "%s"', ([name, short]) => {
-  expect(deriveShortName(name)).toBe(short)
+  expect(deriveAzuracastShortName(name)).toBe(short)
 })
 
 test('songs of reports have their custom fields by name, and a text with the album', async () => {
@@ -197,7 +199,7 @@ test('songs of reports have their custom fields by name, and a text with the alb
   const report = { bestAndWorst: { best: plays, worst: [] }, mostPlayed: plays }
   const rendered = { ...song, text: 'Ann - Songs - Aria', custom_fields: { mood: 'calm' } }
   const shown = [{ song: rendered, stat_delta: 1 }]
-  expect(await bestAndWorst.render?.([report], contextOf([{ name: 'mood' }]))).toEqual([
+  expect(await bestAndWorstDialect.render?.([report], contextOf([{ name: 'mood' }]))).toEqual([
     { bestAndWorst: { best: shown, worst: [] }, mostPlayed: shown }
   ])
 })
@@ -207,8 +209,10 @@ test('without a streaming server that is polled, nobody listens', async () => {
     const services = Object.assign(Object.create(null), {
       connectedListeners: () => Promise.reject(new ApiError(kind))
     })
-    return listConnectedListeners.handle?.(Object.create(null), services, async (_, { connectedListeners }) =>
-      json((await connectedListeners(1)).listeners)
+    return listConnectedListenersDialect.handle?.(
+      Object.create(null),
+      services,
+      async (_, { connectedListeners }) => jsonReply((await connectedListeners(1)).listeners)
     )
   }
   expect(await list('conflict')).toEqual({ value: [] })

@@ -6,8 +6,8 @@ import { parse } from 'csv-parse/sync'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-import { csvLine, unescapeFormula } from '../../../src/api/core/csv.ts'
-import { openCsv } from '../../../src/api/library/table/csv-reader.ts'
+import { renderCsvLine, unescapeFormula } from '../../../src/api/core/csv.ts'
+import { openCsvFile } from '../../../src/api/library/table/csv-reader.ts'
 import { ApiError } from '../../../src/platform/runtime/errors.ts'
 import { anyText } from '../../support/any-text.ts'
 
@@ -19,7 +19,7 @@ afterAll(async () => rm(folder, { recursive: true }))
 async function read(content: string | Uint8Array, limits = {}) {
   const path = join(folder, 'songs.csv')
   await writeFile(path, content)
-  await using file = await openCsv(path, { ...options, ...limits })
+  await using file = await openCsvFile(path, { ...options, ...limits })
   const lines = []
   for await (const batch of file.batches()) lines.push(...batch)
   return lines.map(({ line, cells }) => ({ line, ...Object.fromEntries(cells) }))
@@ -145,8 +145,8 @@ test('parsing a file returns the texts it was rendered of', async () => {
   const text = anyText().filter(each => !each.includes('\0'))
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, text), { maxLength: 5 }), async rows => {
-      const lines = rows.map(([path, title]) => csvLine([`p${path}`, title]))
-      const found = await read(`\uFEFF${csvLine(['path', 'title'])}${lines.join('')}`, {
+      const lines = rows.map(([path, title]) => renderCsvLine([`p${path}`, title]))
+      const found = await read(`\uFEFF${renderCsvLine(['path', 'title'])}${lines.join('')}`, {
         maxLineBytes: 10_000
       })
       expect(found.map(each => Object.values(each).slice(1).map(String).map(unescapeFormula))).toEqual(
@@ -186,7 +186,7 @@ test.for([
     turn = setImmediate(count)
   })
   try {
-    await using file = await openCsv(path, { ...options, maxLines: 50_000 })
+    await using file = await openCsvFile(path, { ...options, maxLines: 50_000 })
     const runs: number[] = []
     let last = { line: 1, turns }
     for await (const lines of file.batches()) {

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { csvLine, csvReply, unescapeFormula } from '../../../src/api/core/csv.ts'
+import { renderCsvLine, renderCsvReply, unescapeFormula } from '../../../src/api/core/csv.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test('a line quotes cells where required, and ends with CR LF', () => {
-  expect(csvLine(['Night Ferry', 'a,b', 'say "hi"', 'two\nlines', '', -2, true])).toBe(
+  expect(renderCsvLine(['Night Ferry', 'a,b', 'say "hi"', 'two\nlines', '', -2, true])).toBe(
     'Night Ferry,"a,b","say ""hi""","two\nlines",,-2,true\r\n'
   )
 })
@@ -13,12 +13,12 @@ test('a line quotes cells where required, and ends with CR LF', () => {
 test.for(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', "'=1"])(
   'a text that looks like a formula is escaped: %j',
   text => {
-    expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/)
+    expect(renderCsvLine([text]).replace(/^"/, '')).toMatch(/^'/)
   }
 )
 
 test('an apostrophe that begins no formula remains alone', () => {
-  expect(csvLine(["'Til Tuesday"])).toBe("'Til Tuesday\r\n")
+  expect(renderCsvLine(["'Til Tuesday"])).toBe("'Til Tuesday\r\n")
   expect(unescapeFormula("'39")).toBe("'39")
 })
 
@@ -27,14 +27,14 @@ test('parsing a line returns the original texts, whatever they begin with', () =
   const text = fc.tuple(beginning, anyText()).map(([start, rest]) => start + rest)
   fc.assert(
     fc.property(fc.array(text, { minLength: 2 }), texts => {
-      expect(readLine(csvLine(texts)).map(unescapeFormula)).toEqual(texts)
+      expect(readLine(renderCsvLine(texts)).map(unescapeFormula)).toEqual(texts)
     })
   )
 })
 
 test('a file begins with a byte order mark', () => {
-  expect(csvReply('a', 'b').body).toBe('\uFEFFb')
-  expect(Buffer.from(csvReply('a', Buffer.from('b')).body ?? '').toString()).toBe('\uFEFFb')
+  expect(renderCsvReply('a', 'b').body).toBe('\uFEFFb')
+  expect(Buffer.from(renderCsvReply('a', Buffer.from('b')).body ?? '').toString()).toBe('\uFEFFb')
 })
 
 /** Reads one line by RFC 4180. */

@@ -1,7 +1,7 @@
 import { array, assert, dictionary, integer, jsonValue, property, uniqueArray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { ignoredFieldsFor } from '../../../src/api/core/ignored-fields.ts'
+import { openIgnoredFieldFinder } from '../../../src/api/core/ignored-fields.ts'
 import type { JsonSchema } from '../../../src/model/fields/field.ts'
 import { anyCharacter, anyText } from '../../support/any-text.ts'
 
@@ -24,7 +24,7 @@ const schema: JsonSchema = {
   }
 }
 
-const ignoredFields = ignoredFieldsFor(schema)
+const ignoredFields = openIgnoredFieldFinder(schema)
 
 describe('the ignored fields of a body', () => {
   test.for<[what: string, body: unknown, expected: string]>([
@@ -53,7 +53,7 @@ describe('the ignored fields of a body', () => {
   })
 
   test('are all fields without a schema', () => {
-    expect(ignoredFieldsFor()({ a: 1, b: {} })).toBe('a, b')
+    expect(openIgnoredFieldFinder()({ a: 1, b: {} })).toBe('a, b')
   })
 
   test('are limited to 20 names and 1,000 characters', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { renderJson } from '../../../src/api/core/json-slices.ts'
+import { renderJsonInSlices } from '../../../src/api/core/json-slices.ts'
 
 test('objects are rendered in parts that are the same JSON together', async () => {
   const anyObject = fc.dictionary(
@@ -10,7 +10,7 @@ test('objects are rendered in parts that are the same JSON together', async () =
   )
   await fc.assert(
     fc.asyncProperty(anyObject, fc.integer({ min: 1, max: 4 }), async (object, depth) => {
-      expect(await renderJson(object, depth)).toBe(JSON.stringify(object))
+      expect(await renderJsonInSlices(object, depth)).toBe(JSON.stringify(object))
     })
   )
 })

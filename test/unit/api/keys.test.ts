@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { redactKeys } from '../../../src/platform/runtime/redact-keys.ts'
+import { redactKeysInPath } from '../../../src/platform/runtime/redact-keys.ts'
 
 const identifier = '0123456789abcdef'
 const secret = 'fedcba98765432100123456789abcdef'
@@ -14,7 +14,7 @@ test('a path with a whole key is redacted to the first half', () => {
     `%30123456789abcdef%3a%66edcba98765432100123456789abcdef`,
     `${identifier}:${secret.toUpperCase()}`
   ])
-    expect(redactKeys(revoke + name).toLowerCase()).toBe(revoke + identifier)
+    expect(redactKeysInPath(revoke + name).toLowerCase()).toBe(revoke + identifier)
 })
 
 test('a secret is redacted in any encoding of the path', () => {
@@ -23,13 +23,13 @@ test('a secret is redacted in any encoding of the path', () => {
     .map(char => fc.boolean().map(isPlain => (isPlain ? char : `%${char.charCodeAt(0).toString(16)}`)))
   fc.assert(
     fc.property(fc.tuple(...spelled), parts => {
-      expect(redactKeys(revoke + parts.join(''))).toBe(revoke + identifier)
+      expect(redactKeysInPath(revoke + parts.join(''))).toBe(revoke + identifier)
     })
   )
 })
 
 test('other paths are unchanged', () => {
   for (const path of [`${revoke}${identifier}`, '/api/station/a%20b/queue', '/api/%zz', '/'])
-    expect(redactKeys(path)).toBe(path)
-  expect(redactKeys(`/%zz/${identifier}%3A${secret}`)).not.toContain(secret)
+    expect(redactKeysInPath(path)).toBe(path)
+  expect(redactKeysInPath(`/%zz/${identifier}%3A${secret}`)).not.toContain(secret)
 })

@@ -3,7 +3,11 @@ import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { type DeviceUser, findKnownDevice, renderDeviceCookie } from '../../../src/api/auth/known-devices.ts'
+import {
+  type DeviceUser,
+  findKnownDeviceId,
+  renderKnownDeviceCookie
+} from '../../../src/api/auth/known-devices.ts'
 
 const secretsOf = (key: string) => ({
   deriveKey: (purpose: string) => createHmac('sha256', key).update(purpose).digest()
@@ -18,9 +22,9 @@ const ben: DeviceUser = { id: 8, passwordHash: null }
 /** The header `Cookie` after a response. */
 const cookieOf = (setCookie: string) => setCookie.split(';')[0] ?? ''
 const signIn = (user: DeviceUser = anna, cookies = '') =>
-  cookieOf(renderDeviceCookie(secrets, baseUrl, cookies, user, nowMs))
+  cookieOf(renderKnownDeviceCookie(secrets, baseUrl, cookies, user, nowMs))
 const find = (cookies: string, user: DeviceUser = anna, atMs = nowMs, with_ = secrets) =>
-  findKnownDevice(with_, baseUrl, cookies, user, atMs)
+  findKnownDeviceId(with_, baseUrl, cookies, user, atMs)
 
 test('a device is known to its user for half a year', () => {
   const cookies = `theme=dark; ${signIn()}`
@@ -69,7 +73,7 @@ test('a modified or foreign cookie is not known', () => {
 })
 
 test('with https the cookie is bound to the host', () => {
-  expect(renderDeviceCookie(secrets, 'https://radio.example', '', anna, nowMs)).toMatch(
+  expect(renderKnownDeviceCookie(secrets, 'https://radio.example', '', anna, nowMs)).toMatch(
     /^__Host-cuewire_device=[\w-]{70}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=15552000; Secure$/
   )
 })

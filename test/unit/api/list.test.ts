@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { likePattern, renderListReply, parseListQuery, pageWindow } from '../../../src/api/core/list.ts'
+import { likePattern, renderListReply, parseListQuery, toLimitAndOffset } from '../../../src/api/core/list.ts'
 
 const keys = ['id', 'name']
 const parse = (query: string) => parseListQuery({ query: new URLSearchParams(query) }, keys)
@@ -32,7 +32,7 @@ function reply(query: string, rows: unknown[], total: number) {
 describe('a list', () => {
   test('is an array of all records unless a page or a size is requested', () => {
     expect(parse('').page).toBeNull()
-    expect(pageWindow(parse(''))).toEqual({ limit: 10_000, offset: 0 })
+    expect(toLimitAndOffset(parse(''))).toEqual({ limit: 10_000, offset: 0 })
     expect(reply('', [1, 2], 2)).toEqual({ body: [1, 2], headers: { 'X-Total-Count': '2' } })
   })
 
@@ -63,8 +63,8 @@ describe('a list', () => {
   })
 
   test('without a page size has a limit, and more pages after it', () => {
-    expect(pageWindow(parse('per_page=0'))).toEqual({ limit: 10_000, offset: 0 })
-    expect(pageWindow(parse('rowCount=-1&current=3'))).toEqual({ limit: 10_000, offset: 20_000 })
+    expect(toLimitAndOffset(parse('per_page=0'))).toEqual({ limit: 10_000, offset: 0 })
+    expect(toLimitAndOffset(parse('rowCount=-1&current=3'))).toEqual({ limit: 10_000, offset: 20_000 })
     const { body } = reply('per_page=0', [], 25_000)
     expect(body).toMatchObject({ page: 1, per_page: 10_000, total: 25_000, total_pages: 3 })
     expect(body.links.next).toBe('http://x/api/things?page=2&per_page=0')

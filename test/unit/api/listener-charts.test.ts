@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { type HourCounts, renderListenerCharts } from '../../../src/api/reports/listener-charts.ts'
-import { openZone } from '../../../src/model/autodj/zone.ts'
+import { getTimeZone } from '../../../src/model/autodj/time-zone.ts'
 
-const berlin = openZone('Europe/Berlin')
+const berlin = getTimeZone('Europe/Berlin')
 const hourOf = (time: string) => Date.parse(time) / 3_600_000
 const count = (time: string, totals: number, minutes = 60): HourCounts => ({
   hour: hourOf(time),

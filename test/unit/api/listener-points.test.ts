@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 
 import {
   type StepCounts,
-  maxPoints,
-  computePoints,
-  computeRange
+  maxSeriesPoints,
+  computeSeriesPoints,
+  computeSeriesRange
 } from '../../../src/api/stations/listener-series.ts'
 
 const minuteMs = 60_000
@@ -20,19 +20,21 @@ test.for<[what: string, minutes: number, stepMinutes: number]>([
   ['ten years', 5_256_000, 3 * 1_440],
   ['nothing', 0, 1]
 ])('%s (%i minutes) has a step of %i minutes', ([, minutes, stepMinutes]) => {
-  expect(computeRange(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
+  expect(computeSeriesRange(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
 })
 
 test('a step that needs too many points is refused with the shortest allowed step', () => {
   const endMs = 3_000 * minuteMs - 1
-  expect(() => computeRange(0, endMs, 60)).toThrow('step must be at least 120')
-  expect(computeRange(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
+  expect(() => computeSeriesRange(0, endMs, 60)).toThrow('step must be at least 120')
+  expect(computeSeriesRange(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
 })
 
 test('a minute without a change keeps the previous count', () => {
-  const points = computePoints({ firstMinute: 10, lastMinute: 13, stepMinutes: 1 }, { total: 5, unique: 4 }, [
-    { index: 1, total: 7, unique: 6, most: 9, fewest: 5 }
-  ])
+  const points = computeSeriesPoints(
+    { firstMinute: 10, lastMinute: 13, stepMinutes: 1 },
+    { total: 5, unique: 4 },
+    [{ index: 1, total: 7, unique: 6, most: 9, fewest: 5 }]
+  )
   expect(points).toEqual([
     { at: 600, total: 5, unique: 4, most: 5, fewest: 5 },
     { at: 660, total: 7, unique: 6, most: 9, fewest: 5 },
@@ -42,7 +44,9 @@ test('a minute without a change keeps the previous count', () => {
 })
 
 test('a span that ends before it begins has no points', () => {
-  expect(computePoints(computeRange(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual([])
+  expect(computeSeriesPoints(computeSeriesRange(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual(
+    []
+  )
 })
 
 test('points never exceed the limit, and cover the span', () => {
@@ -50,9 +54,9 @@ test('points never exceed the limit, and cover the span', () => {
   fc.assert(
     fc.property(second, second, (one, other) => {
       const [start, end] = [Math.min(one, other) * 1_000, Math.max(one, other) * 1_000]
-      const span = computeRange(start, end, null)
-      const points = computePoints(span, { total: 0, unique: 0 }, [])
-      expect(points.length).toBeLessThanOrEqual(maxPoints)
+      const span = computeSeriesRange(start, end, null)
+      const points = computeSeriesPoints(span, { total: 0, unique: 0 }, [])
+      expect(points.length).toBeLessThanOrEqual(maxSeriesPoints)
       expect(points[0]?.at).toBe(Math.floor(start / minuteMs) * 60)
       const last = points.at(-1)?.at ?? 0
       expect(last).toBeLessThanOrEqual(end / 1_000)
@@ -80,7 +84,7 @@ test('for any changes a count is within its extremes, and each step begins with 
         total = next
       }
       const span = { firstMinute: 0, lastMinute: 50, stepMinutes: 1 }
-      const points = computePoints(span, { total: first, unique: first }, [...changes.values()])
+      const points = computeSeriesPoints(span, { total: first, unique: first }, [...changes.values()])
       let before = first
       const wrong: unknown[] = []
       for (const point of points) {

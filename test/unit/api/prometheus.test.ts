@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { renderGauges } from '../../../src/api/admin/prometheus.ts'
+import { renderPrometheusGauges } from '../../../src/api/admin/prometheus.ts'
 
 test('metrics are rendered in the text format, with escaped labels', () => {
-  const text = renderGauges([
+  const text = renderPrometheusGauges([
     { name: 'active_stations', help: 'Number of stations.', samples: [[{}, 2]] },
     { name: 'station_listeners_total', help: 'Listeners.', samples: [[{ station: 'a"b\\c\nd' }, 7]] }
   ])

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { exactly, oneOf } from '../../../src/api/core/schemas.ts'
+import { exactObject, oneOfObjects } from '../../../src/api/core/schemas.ts'
 
 const name = { type: 'string' } as const
 const size = { type: 'integer' } as const
 
 test('the schema of an exact object requires its members and forbids all others', () => {
-  expect(exactly({ name, size })).toEqual({
+  expect(exactObject({ name, size })).toEqual({
     type: 'object',
     properties: { name, size },
     required: ['name', 'size'],
@@ -15,7 +15,7 @@ test('the schema of an exact object requires its members and forbids all others'
 })
 
 test('an alternative requires its own property and the common ones', () => {
-  expect(oneOf({ name }, { size }, { note: name })).toEqual({
+  expect(oneOfObjects({ name }, { size }, { note: name })).toEqual({
     oneOf: [{ type: 'object', properties: { size, note: name, name }, required: ['size', 'name'] }]
   })
 })

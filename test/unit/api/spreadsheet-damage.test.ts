@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findDamage } from '../../../src/api/library/table/spreadsheet-damage.ts'
+import { findSpreadsheetDamage } from '../../../src/api/library/table/spreadsheet-damage.ts'
 
 test.for([
   ['Summer', '1.23457E+16'],
@@ -10,7 +10,9 @@ test.for([
   ['Dvořák', 'Dvo??k'],
   ['Dvořák', 'Dvo\uFFFDák']
 ] as const)('%s that became %s is refused', ([current, cell]) => {
-  expect(findDamage(current, cell)).toMatch(/format the column as text, and enter|save the file as/)
+  expect(findSpreadsheetDamage(current, cell)).toMatch(
+    /format the column as text, and enter|save the file as/
+  )
 })
 
 test.for([
@@ -19,5 +21,5 @@ test.for([
   ['Why', 'Wh?'],
   ['a', '']
 ] as const)('%s may be changed to %s', ([current, cell]) => {
-  expect(findDamage(current, cell)).toBeNull()
+  expect(findSpreadsheetDamage(current, cell)).toBeNull()
 })

@@ -1,9 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { type Credentials, parseCredentials } from '../../../src/api/streamers/streamer-login.ts'
+import {
+  type StreamerCredentials,
+  parseStreamerCredentials
+} from '../../../src/api/streamers/streamer-login.ts'
 
-const cases: [name: string, sent: Credentials, expected: Credentials[]][] = [
+const cases: [name: string, sent: StreamerCredentials, expected: StreamerCredentials[]][] = [
   ['a user name', { user: 'wren', password: 'a,b:c' }, [{ user: 'wren', password: 'a,b:c' }]],
   [
     'whitespace around the user name',
@@ -40,7 +43,7 @@ const cases: [name: string, sent: Credentials, expected: Credentials[]][] = [
 ]
 
 test.for(cases)('parses %s', ([, sent, expected]) => {
-  expect(parseCredentials(sent)).toEqual(expected)
+  expect(parseStreamerCredentials(sent)).toEqual(expected)
 })
 
 test('any user and password can be sent in the password field', () => {
@@ -55,8 +58,10 @@ test('any user and password can be sent in the password field', () => {
       anySource,
       fc.constantFrom(',', ':'),
       (user, password, source, separator) => {
-        expect(parseCredentials({ user, password })).toEqual([{ user, password }])
-        expect(parseCredentials({ user: source, password: user + separator + password })).toContainEqual({
+        expect(parseStreamerCredentials({ user, password })).toEqual([{ user, password }])
+        expect(
+          parseStreamerCredentials({ user: source, password: user + separator + password })
+        ).toContainEqual({
           user,
           password
         })

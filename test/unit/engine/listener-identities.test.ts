@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import {
   compareIdentities,
-  identitiesAtMost,
+  maxIdentities,
   matchStoredHashes
 } from '../../../src/engine/listeners/identities.ts'
 
@@ -25,9 +25,9 @@ test('a listener who stays over midnight keeps the salt, and a new one gets the 
 })
 
 test('of too many listeners the same ones are stored, in any order', () => {
-  const people = Array.from({ length: identitiesAtMost + 100 }, (_, n) => `listener ${n}`)
+  const people = Array.from({ length: maxIdentities + 100 }, (_, n) => `listener ${n}`)
   const { came, hashes } = compareIdentities(nobody, people, ['salt'])
-  expect(came).toHaveLength(identitiesAtMost)
+  expect(came).toHaveLength(maxIdentities)
   expect(compareIdentities(hashes, people.toReversed(), ['salt'])).toMatchObject({ came: [], left: [] })
 })
 

@@ -1,8 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { nameOfSource } from '../../../src/engine/listeners/flush-sessions.ts'
-import { compareSessions, findOldest, type SourceSessions } from '../../../src/engine/listeners/sessions.ts'
+import { renderSourceName } from '../../../src/engine/listeners/flush-sessions.ts'
+import {
+  compareSessions,
+  findEarliestStart,
+  type SourceSessions
+} from '../../../src/engine/listeners/sessions.ts'
 import { sized } from '../../support/tier.ts'
 
 const minuteMs = 60_000
@@ -60,7 +64,7 @@ function openReplay(log: readonly Listen[]) {
     },
     /** Another process continues with what is in Redis. */
     restart: () => {
-      sessions = { isTracked: true, starts: new Map(starts), oldestMs: findOldest(starts) }
+      sessions = { isTracked: true, starts: new Map(starts), oldestMs: findEarliestStart(starts) }
     },
     sum: () => lengths.reduce((sum, ms) => sum + ms, 0)
   }
@@ -138,6 +142,6 @@ test('the listeners who were there at the last poll are assumed to have stayed f
 
 test('of a remote no password and no token is stored', () => {
   const path = 'https://user:hush@relay.example.com:8443/radio.mp3?token=hush'
-  expect(nameOfSource({ source: 'remote', path })).toBe('https://relay.example.com:8443/radio.mp3')
-  expect(nameOfSource({ source: 'mount', path: '/radio.mp3' })).toBe('/radio.mp3')
+  expect(renderSourceName({ source: 'remote', path })).toBe('https://relay.example.com:8443/radio.mp3')
+  expect(renderSourceName({ source: 'mount', path: '/radio.mp3' })).toBe('/radio.mp3')
 })

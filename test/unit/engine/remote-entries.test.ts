@@ -2,11 +2,11 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import {
-  entryChanges,
+  compareRemoteEntries,
   type RemoteEntry,
-  type EntryChanges,
+  type RemoteEntryChanges,
   type EntrySong,
-  isUnchanged
+  hasNoEntryChanges
 } from '../../../src/engine/queue/remote-entries.ts'
 
 const song = (name: string, parts: Partial<EntrySong> = {}): EntrySong => ({
@@ -27,33 +27,36 @@ const entriesOf = (songs: readonly EntrySong[]): RemoteEntry[] =>
 
 test('an identical list results in no changes', () => {
   const songs = [song('a', { durationMs: 5_000 }), song('b', { artist: 'B' })]
-  const changes = entryChanges(entriesOf(songs), songs)
+  const changes = compareRemoteEntries(entriesOf(songs), songs)
   expect(changes).toEqual({ added: [], moved: [], retold: [], gone: [] })
-  expect(isUnchanged(changes)).toBe(true)
+  expect(hasNoEntryChanges(changes)).toBe(true)
 })
 
 test('added, moved, changed and removed entries are distinguished', () => {
   const [a, b, c, d] = [song('a'), song('b'), song('c'), song('d')]
   const renamed = song('c', { title: 'See', durationMs: 1_000 })
   const entries = entriesOf([a, b, c])
-  const changes = entryChanges(entries, [a, renamed, d])
+  const changes = compareRemoteEntries(entries, [a, renamed, d])
   expect(changes).toEqual({
     added: [{ song: d, position: 3 }],
     moved: [{ trackId: 102, position: 2 }],
     retold: [{ song: renamed, mediaId: 202 }],
     gone: [entries[1]]
   })
-  expect(isUnchanged(changes)).toBe(false)
+  expect(hasNoEntryChanges(changes)).toBe(false)
 })
 
 test('a list without a duration keeps the known one', () => {
   const known = entriesOf([song('a', { durationMs: 7_000 })])
-  expect(isUnchanged(entryChanges(known, [song('a')]))).toBe(true)
-  expect(entryChanges(known, [song('a', { durationMs: 8_000 })]).retold).toHaveLength(1)
+  expect(hasNoEntryChanges(compareRemoteEntries(known, [song('a')]))).toBe(true)
+  expect(compareRemoteEntries(known, [song('a', { durationMs: 8_000 })]).retold).toHaveLength(1)
 })
 
 /** The entries after the statements were executed. */
-function applied(entries: readonly RemoteEntry[], { added, moved, retold, gone }: EntryChanges): EntrySong[] {
+function applied(
+  entries: readonly RemoteEntry[],
+  { added, moved, retold, gone }: RemoteEntryChanges
+): EntrySong[] {
   const left = entries.filter(({ trackId }) => !gone.some(entry => entry.trackId === trackId))
   const placed = left.map(({ trackId, mediaId, position, ...rest }) => {
     const other = retold.find(each => each.mediaId === mediaId)?.song ?? rest
@@ -79,9 +82,9 @@ test('changes lead from any list to any other, and then to no further changes', 
   fc.assert(
     fc.property(songs, songs, (before, after) => {
       const entries = entriesOf(before)
-      const changes = entryChanges(entries, after)
+      const changes = compareRemoteEntries(entries, after)
       expect(applied(entries, changes)).toEqual(after)
-      expect(isUnchanged(changes)).toBe(JSON.stringify(before) === JSON.stringify(after))
+      expect(hasNoEntryChanges(changes)).toBe(JSON.stringify(before) === JSON.stringify(after))
       const paths = new Set(after.map(({ path }) => path))
       expect(changes.gone.map(({ path }) => path)).toEqual(
         before.map(({ path }) => path).filter(path => !paths.has(path))

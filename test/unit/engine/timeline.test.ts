@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { findPlacement, type TimedPlay } from '../../../src/engine/plays/place-report.ts'
+import { computePlacement, type TimedPlay } from '../../../src/engine/plays/place-report.ts'
 
 const aPlay = (parts: Partial<TimedPlay>): TimedPlay => ({
   id: 1,
@@ -14,7 +14,7 @@ const aPlay = (parts: Partial<TimedPlay>): TimedPlay => ({
 
 /** The plays after a report. */
 function place(plays: readonly TimedPlay[], id: number, atMs: number): TimedPlay[] {
-  const { startedAtMs, endedAtMs, cut, removed } = findPlacement(plays, atMs)
+  const { startedAtMs, endedAtMs, cut, removed } = computePlacement(plays, atMs)
   const others = plays
     .filter(play => play !== removed)
     .map(play => (play === cut?.play ? { ...play, endedAtMs: cut.atMs } : play))

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 
 import { describe, expect, test } from 'vitest'
 
-import { parseMultipart } from '../../../src/http/form-body.ts'
-import { readMultipart } from '../../../src/http/multipart-body.ts'
+import { parseMultipartForm } from '../../../src/http/form-body.ts'
+import { readMultipartForm } from '../../../src/http/multipart-body.ts'
 import { ApiError } from '../../../src/platform/runtime/errors.ts'
 
 test('a file that is refused before it has arrived does not end the process', async () => {
@@ -19,7 +19,7 @@ test('a file that is refused before it has arrived does not end the process', as
     }
   }
   const refusal = new ApiError('invalid', 'other is not the field of the file.')
-  const reading = readMultipart(stream, 'multipart/form-data; boundary=b', () => Promise.reject(refusal))
+  const reading = readMultipartForm(stream, 'multipart/form-data; boundary=b', () => Promise.reject(refusal))
   await expect(reading).rejects.toBe(refusal)
   expect(pieces.length).toBeGreaterThan(0)
   // An error event without a listener is thrown in a later turn, which Vitest reports.
@@ -28,9 +28,13 @@ test('a file that is refused before it has arrived does not end the process', as
 
 describe('a part is UTF-8, else in the charset that it names, else windows-1252', () => {
   const parse = (part: string, charset: string | null = null) =>
-    parseMultipart(Buffer.from(`--b\r\n${part}\r\n--b--\r\n`, 'latin1'), 'multipart/form-data; boundary=b', {
-      charset
-    })
+    parseMultipartForm(
+      Buffer.from(`--b\r\n${part}\r\n--b--\r\n`, 'latin1'),
+      'multipart/form-data; boundary=b',
+      {
+        charset
+      }
+    )
   const utf8 = Buffer.from('Кино').toString('latin1')
 
   test.for([
@@ -69,7 +73,7 @@ describe('a part is UTF-8, else in the charset that it names, else windows-1252'
       )
     ]
     const stream = { size: null, nameIgnored: () => {}, read: async () => pieces.shift() ?? null }
-    await readMultipart(stream, 'multipart/form-data; boundary=b', async part => {
+    await readMultipartForm(stream, 'multipart/form-data; boundary=b', async part => {
       names.push(part.name)
       for await (const _ of part.pieces);
     })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { compilePaths } from '../../../src/http/paths.ts'
+import { compileRoutePaths } from '../../../src/http/paths.ts'
 import type { Route } from '../../../src/http/route.ts'
 
 const route = (method: Route['method'], path: string): Route => ({
@@ -9,7 +9,7 @@ const route = (method: Route['method'], path: string): Route => ({
   access: 'public'
 })
 
-const match = compilePaths([
+const match = compileRoutePaths([
   route('GET', '/api/station/:station_id/queue'),
   route('GET', '/api/station/:station_id/queue/:id'),
   route('DELETE', '/api/station/:station_id/queue/:id'),
@@ -87,5 +87,5 @@ describe('a path', () => {
 
 test('the same method and path twice is refused', () => {
   const twice = [route('GET', '/a/:id'), route('GET', '/a/:id')]
-  expect(() => compilePaths(twice)).toThrow('GET /a/:id is declared twice')
+  expect(() => compileRoutePaths(twice)).toThrow('GET /a/:id is declared twice')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { applyDueChanges, delayPublication } from '../../../src/live/channels.ts'
+import { applyDuePublications, delayPublication } from '../../../src/live/channels.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Channel } from '../../../src/live/session.ts'
 import type { Trigger } from '../../../src/model/station/triggers.ts'
@@ -28,11 +28,11 @@ test('a change is shown after its delay, with all triggers up to it', () => {
   expect(delayPublication(channel, at(2), ['song_changed'], 0)).toBe(false)
   expect(delayPublication(channel, at(3), ['listener_gained'], 10)).toBe(false)
   expect(delayPublication(channel, at(4), [], 500)).toBe(false)
-  expect(applyDueChanges(channel, 999)).toBeNull()
+  expect(applyDuePublications(channel, 999)).toBeNull()
   expect(channel.shown?.state.offset).toBe(1)
-  expect(applyDueChanges(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
+  expect(applyDuePublications(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
   expect(channel.shown?.state.offset).toBe(3)
-  expect(applyDueChanges(channel, 1_500)).toEqual(new Set())
+  expect(applyDuePublications(channel, 1_500)).toEqual(new Set())
   expect(channel.shown?.state.offset).toBe(4)
 })
 
@@ -42,7 +42,7 @@ test('the first state, and one of another epoch, are shown immediately', () => {
   delayPublication(channel, at(6), [], 0)
   expect(delayPublication(channel, at(1, 'e2'), [], 10)).toBe(true)
   expect(channel.shown?.state.epoch).toBe('e2')
-  expect(applyDueChanges(channel, 9_999)).toBeNull()
+  expect(applyDuePublications(channel, 9_999)).toBeNull()
 })
 
 test('the number of delayed changes is limited, and no trigger is lost', () => {
@@ -51,6 +51,6 @@ test('the number of delayed changes is limited, and no trigger is lost', () => {
   for (let offset = 1; offset <= 2_000; offset++)
     delayPublication(channel, at(offset), raised.slice(offset % 2, 1 + (offset % 2)), offset)
   expect(channel.postponed.length).toBeLessThanOrEqual(256)
-  expect(applyDueChanges(channel, 10_000)).toEqual(new Set(raised))
+  expect(applyDuePublications(channel, 10_000)).toEqual(new Set(raised))
   expect(channel.shown?.state.offset).toBe(2_000)
 })

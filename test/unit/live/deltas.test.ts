@@ -18,11 +18,11 @@ import {
 import { expect, test } from 'vitest'
 
 import {
-  computePatch,
-  inexpressible,
-  type Json,
+  computeMergePatch,
+  inexpressiblePatch,
+  type JsonValue,
   type JsonObject,
-  renderPatch
+  renderMergePatch
 } from '../../../src/live/deltas.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import { aPlay, aSong, aStation, documented } from '../../support/builders.ts'
@@ -30,7 +30,7 @@ import { applyMergePatch } from '../../support/merge-patch.ts'
 
 const names = constantFrom('a', 'b', 'c', 'np')
 
-const { value: values, object: objects } = letrec<{ value: Json; object: JsonObject }>(tie => ({
+const { value: values, object: objects } = letrec<{ value: JsonValue; object: JsonObject }>(tie => ({
   value: oneof(
     { depthSize: 'small' },
     constant(null),
@@ -43,7 +43,7 @@ const { value: values, object: objects } = letrec<{ value: Json; object: JsonObj
   object: dictionary(names, tie('value'), { maxKeys: 4, noNullPrototype: true })
 }))
 
-test.each<[target: Json, patch: Json, result: Json]>([
+test.each<[target: JsonValue, patch: JsonValue, result: JsonValue]>([
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
   [{ a: 'b' }, { a: null }, {}],
@@ -59,8 +59,8 @@ test.each<[target: Json, patch: Json, result: Json]>([
 test('a patch turns one document into another, or is reported as inexpressible', () => {
   assert(
     property(objects, objects, (from, to) => {
-      const patch = computePatch(from, to)
-      expect(patch === inexpressible ? to : applyMergePatch(from, patch)).toEqual(to)
+      const patch = computeMergePatch(from, to)
+      expect(patch === inexpressiblePatch ? to : applyMergePatch(from, patch)).toEqual(to)
     })
   )
 })
@@ -69,25 +69,25 @@ test('a patch to a document without nulls is always expressible', () => {
   const full = objects.filter(object => !JSON.stringify(object).includes('null'))
   assert(
     property(full, full, (from, to) => {
-      expect(computePatch(from, to)).not.toBe(inexpressible)
+      expect(computeMergePatch(from, to)).not.toBe(inexpressiblePatch)
     })
   )
 })
 
-test.each<[from: JsonObject, to: JsonObject, patch: JsonObject | typeof inexpressible]>([
+test.each<[from: JsonObject, to: JsonObject, patch: JsonObject | typeof inexpressiblePatch]>([
   [{ a: 1, b: { c: 2, d: 3 } }, { a: 1, b: { c: 2, d: 4 } }, { b: { d: 4 } }],
   [{ a: null, b: [null] }, { a: null, b: [null, null] }, { b: [null, null] }],
-  [{ a: 1 }, { a: null }, inexpressible],
-  [{ a: null }, { a: { b: null } }, inexpressible],
+  [{ a: 1 }, { a: null }, inexpressiblePatch],
+  [{ a: null }, { a: { b: null } }, inexpressiblePatch],
   [{ a: 1 }, { a: 1 }, {}]
 ])('the patch from %j to %j contains only differences', (from, to, patch) => {
-  expect(computePatch(from, to)).toEqual(patch)
+  expect(computeMergePatch(from, to)).toEqual(patch)
 })
 
 test('equal values result in an empty patch', () => {
   assert(
     property(values, value => {
-      expect(computePatch({ a: value }, { a: value })).toEqual({})
+      expect(computeMergePatch({ a: value }, { a: value })).toEqual({})
     })
   )
 })
@@ -123,7 +123,7 @@ test('a patch turns the document of any second into the current one', () => {
   assert(
     property(states, states, nat(300), nat(300), (from, to, then, now) => {
       const target = JSON.parse(to.eventText(start + now))
-      const patch = renderPatch(from, to, start + now)
+      const patch = renderMergePatch(from, to, start + now)
       const patched =
         patch === null ? target : applyMergePatch(JSON.parse(from.eventText(start + then)), JSON.parse(patch))
       expect(patched).toEqual(target)
@@ -134,7 +134,11 @@ test('a patch turns the document of any second into the current one', () => {
 test('a changed listener count results in a small patch', () => {
   const before = aStation({ shown: aPlay({ startedAtMs: start * 1000 }) })
   const after = { ...before, listeners: { ...before.listeners, total: 7, unique: 6 } }
-  const patch = renderPatch(LiveStation.of(before, documented), LiveStation.of(after, documented), start + 31)
+  const patch = renderMergePatch(
+    LiveStation.of(before, documented),
+    LiveStation.of(after, documented),
+    start + 31
+  )
   expect(JSON.parse(patch ?? '')).toEqual({
     listeners: { total: 7, unique: 6, current: 7 },
     now_playing: { elapsed: 31, remaining: 184 }

@@ -5,11 +5,11 @@ import {
   type Channel,
   openLiveSession,
   type Subscription,
-  type Transport
+  type LiveTransport
 } from '../../../src/live/session.ts'
 import { waitFor } from '../../support/wait.ts'
 
-const silent: Transport = {
+const silent: LiveTransport = {
   name: 'websocket',
   send: () => true,
   ping: () => {},

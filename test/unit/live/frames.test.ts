@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest'
 
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import {
-  renderConnect,
-  renderDelta,
-  renderDisconnect,
-  renderEntry,
-  renderPub,
+  renderConnectFrame,
+  renderDeltaFrame,
+  renderDisconnectFrame,
+  renderChannelEntry,
+  renderPublicationFrame,
   renderTimeFrame,
-  emptyEntry
+  emptyChannelEntry
 } from '../../../src/live/frames.ts'
-import { triggers } from '../../../src/model/station/triggers.ts'
+import { triggerNames } from '../../../src/model/station/triggers.ts'
 import { aPlay, aSong, aStation, documented } from '../../support/builders.ts'
 
 const topKeys = 'station listeners live now_playing playing_next song_history is_online cache'
@@ -43,10 +43,10 @@ const stations = record({
 
 describe('every frame is one line of JSON with exactly its keys:', () => {
   test('publication', () => {
-    const raised = array(constantFrom(...triggers))
+    const raised = array(constantFrom(...triggerNames))
     assert(
       property(stations, string(), raised, ({ snapshot }, channel, edges) => {
-        const frame = parseLine(renderPub(channel, snapshot, edges))
+        const frame = parseLine(renderPublicationFrame(channel, snapshot, edges))
         expect(keysOf(frame)).toBe('channel pub')
         expect(frame.channel).toBe(channel)
         expect(keysOf(frame.pub)).toBe('data offset')
@@ -61,7 +61,9 @@ describe('every frame is one line of JSON with exactly its keys:', () => {
 
   test('delta', () => {
     const patch = '{"listeners":{"total":7}}'
-    const frame = parseLine(renderDelta('station:x', { patch, nowSeconds: 5, offset: 3 }, ['song_changed']))
+    const frame = parseLine(
+      renderDeltaFrame('station:x', { patch, nowSeconds: 5, offset: 3 }, ['song_changed'])
+    )
     expect(frame).toEqual({
       channel: 'station:x',
       pub: {
@@ -75,15 +77,32 @@ describe('every frame is one line of JSON with exactly its keys:', () => {
     assert(
       property(stations, string(), ({ snapshot }, channel) => {
         const entries = [
-          ['a', renderEntry(snapshot, { recover: true, isUpToDate: false, isDelta: false, heartbeatMs: 0 })],
-          ['b', renderEntry(snapshot, { recover: false, isUpToDate: false, isDelta: false, heartbeatMs: 0 })],
-          ['c', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: false, heartbeatMs: 0 })],
-          ['e', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: true, heartbeatMs: 0 })],
-          ['d', emptyEntry],
-          [`station:${channel}`, emptyEntry]
+          [
+            'a',
+            renderChannelEntry(snapshot, { recover: true, isUpToDate: false, isDelta: false, heartbeatMs: 0 })
+          ],
+          [
+            'b',
+            renderChannelEntry(snapshot, {
+              recover: false,
+              isUpToDate: false,
+              isDelta: false,
+              heartbeatMs: 0
+            })
+          ],
+          [
+            'c',
+            renderChannelEntry(snapshot, { recover: true, isUpToDate: true, isDelta: false, heartbeatMs: 0 })
+          ],
+          [
+            'e',
+            renderChannelEntry(snapshot, { recover: true, isUpToDate: true, isDelta: true, heartbeatMs: 0 })
+          ],
+          ['d', emptyChannelEntry],
+          [`station:${channel}`, emptyChannelEntry]
         ] as const
         const ids = { client: 'c', session: 's', pingSeconds: 25, nowMs: 1_783_468_815_123 }
-        const { connect } = parseLine(renderConnect({ ...ids, entries }))
+        const { connect } = parseLine(renderConnectFrame({ ...ids, entries }))
         expect(keysOf(connect)).toBe('client version subs ping session time')
         expect(new Set(Object.keys(connect.subs))).toEqual(
           new Set(['a', 'b', 'c', 'd', 'e', `station:${channel}`])
@@ -102,7 +121,7 @@ describe('every frame is one line of JSON with exactly its keys:', () => {
   })
 
   test('connect without subscriptions', () => {
-    const frame = renderConnect({ client: 'c', session: 's', pingSeconds: 25, nowMs: 1, entries: [] })
+    const frame = renderConnectFrame({ client: 'c', session: 's', pingSeconds: 25, nowMs: 1, entries: [] })
     expect(keysOf(parseLine(frame).connect)).toBe('client version ping session time')
   })
 
@@ -111,6 +130,6 @@ describe('every frame is one line of JSON with exactly its keys:', () => {
       channel: 'global:time',
       pub: { data: { time: 7 }, offset: 7 }
     })
-    expect(renderDisconnect('shutdown')).toBe('{"disconnect":{"code":3001,"reason":"shutdown"}}')
+    expect(renderDisconnectFrame('shutdown')).toBe('{"disconnect":{"code":3001,"reason":"shutdown"}}')
   })
 })

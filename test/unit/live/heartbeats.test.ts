@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 
 import { openChannels } from '../../../src/live/channels.ts'
 import { openHeartbeats } from '../../../src/live/heartbeats.ts'
-import { openLiveSession, type LiveSession, type Transport } from '../../../src/live/session.ts'
+import { openLiveSession, type LiveSession, type LiveTransport } from '../../../src/live/session.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const client = { key: '', delayMs: 0, owner: { name: '', connections: 1 } }
 
-const transportOf = (ping: () => void): Transport => ({
+const transportOf = (ping: () => void): LiveTransport => ({
   name: 'websocket',
   send: () => true,
   ping,

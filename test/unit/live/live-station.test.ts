@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import { LiveStation } from '../../../src/live/feed/live-station.ts'
-import { openRenderer } from '../../../src/model/station/renderer.ts'
+import { openStationCatalogue } from '../../../src/live/feed/station-catalogue.ts'
+import { openStationRenderer } from '../../../src/model/station/renderer.ts'
 import type { StationState } from '../../../src/model/station/state.ts'
 import { afterSong, aPlay, aSong, aStation, documented } from '../../support/builders.ts'
 
 const base = 'https://radio.example.com'
-const azuracast = openRenderer('azuracast', base)
+const azuracast = openStationRenderer('azuracast', base)
 const open = (state: StationState) => LiveStation.of(state, documented)
 const rest = (station: LiveStation, second: number) => station.document('rest', second, documented)
 const event = (station: LiveStation, second: number) => station.document('event', second, documented)
@@ -75,7 +75,7 @@ test('the line of a silent station is its offline text, or its name without one'
 })
 
 test('the list keeps its body and ETag until one of its stations changes', () => {
-  const catalogue = openCatalogue(documented)
+  const catalogue = openStationCatalogue(documented)
   catalogue.put(playing)
   catalogue.put(aStation({ stationId: 2, shown: null, profile: { shortName: 'two' } }))
   const before = catalogue.publicList(200)
@@ -90,7 +90,7 @@ test('the list keeps its body and ETag until one of its stations changes', () =>
 })
 
 test('lists of many selections of stations are correct, and the newest ones are cached', () => {
-  const catalogue = openCatalogue(documented)
+  const catalogue = openStationCatalogue(documented)
   for (let id = 1; id <= 40; id++)
     catalogue.put(aStation({ stationId: id, shown: null, profile: { shortName: `s${id}` } }))
   const all = catalogue.all()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { type Catalogue, openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import type { LiveStation } from '../../../src/live/feed/live-station.ts'
 import { openLongLists } from '../../../src/live/feed/long-lists.ts'
+import { type StationCatalogue, openStationCatalogue } from '../../../src/live/feed/station-catalogue.ts'
 import type { LongList } from '../../../src/model/station/live-view.ts'
 import { afterSong, aStation, documented } from '../../support/builders.ts'
 import { waitFor } from '../../support/wait.ts'
@@ -14,7 +14,7 @@ const ignore = () => {}
  * A catalogue of silent stations, whose documents are the same in every second; every tenth one is private.
  */
 function openStations(count: number) {
-  const catalogue = openCatalogue(documented)
+  const catalogue = openStationCatalogue(documented)
   for (let id = count; id >= 1; id--)
     catalogue.put(
       aStation({ stationId: id, shown: null, profile: { shortName: `s${id}`, isPublic: id % 10 !== 0 } })
@@ -22,7 +22,7 @@ function openStations(count: number) {
   return catalogue
 }
 
-function stationOf(catalogue: Catalogue, stationId: number): LiveStation {
+function stationOf(catalogue: StationCatalogue, stationId: number): LiveStation {
   const station = catalogue.get(stationId)
   if (station === undefined) throw new Error(`no station ${stationId}`)
   return station
@@ -119,7 +119,7 @@ test('lists with room are built anew, and released lists need no memory', async 
 })
 
 test('a compressed station has the same state and documents', () => {
-  const catalogue = openCatalogue(documented)
+  const catalogue = openStationCatalogue(documented)
   const profile = { name: '\u0420\u0430\u0434\u0438\u043e \u{1f4fb}', offlineText: '\0\u00ff' }
   catalogue.put(aStation({ stationId: 1, shown: null, profile }))
   const station = stationOf(catalogue, 1)

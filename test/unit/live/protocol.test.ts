@@ -1,7 +1,7 @@
 import { anything, assert, dictionary, json, property, record, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { parseDelay, parseSubscribe, stationOfChannel } from '../../../src/live/protocol.ts'
+import { parseDelay, parseSubscribeMessage, parseStationChannel } from '../../../src/live/protocol.ts'
 import { anyCharacter, anyWebUrl } from '../../support/any-text.ts'
 
 const channels = (count: number) =>
@@ -18,58 +18,58 @@ describe('the subscribe message', () => {
     ['{"subs":{"station:a":null}}', false, 0, ''],
     ['{"subs":{"station:a":{"recover":"yes","offset":"7","epoch":1}},"flag":1,"data":[]}', false, 0, '']
   ])('%s', (text, recover, offset, epoch) => {
-    expect(parseSubscribe(text)).toEqual({
+    expect(parseSubscribeMessage(text)).toEqual({
       requests: [{ channel: 'station:a', recover, delta: false, heartbeatMs: 0, offset, epoch }],
       token: ''
     })
   })
 
   test.each(['{}', 'null'])('may contain no subscriptions: %s', text => {
-    expect(parseSubscribe(text)).toEqual({ requests: null, token: '' })
+    expect(parseSubscribeMessage(text)).toEqual({ requests: null, token: '' })
   })
 
   test('may contain a key', () => {
-    expect(parseSubscribe('{"subs":null,"token":"abc"}')).toEqual({ requests: [], token: 'abc' })
+    expect(parseSubscribeMessage('{"subs":null,"token":"abc"}')).toEqual({ requests: [], token: 'abc' })
   })
 
   test.each(['', 'hello', '[]', '1', '"x"', '{"subs":[]}', '{"subs":"station:a"}', '{"subs":{"a":1}'])(
     'is refused if it is %s',
     text => {
-      expect(parseSubscribe(text)).toBe('badRequest')
+      expect(parseSubscribeMessage(text)).toBe('badRequest')
     }
   )
 
   test.each([15, 60, 300])('may ask for a heartbeat of %i seconds', heartbeat => {
     const text = JSON.stringify({ subs: { 'station:a': { heartbeat } } })
-    expect(parseSubscribe(text)).toMatchObject({ requests: [{ heartbeatMs: heartbeat * 1_000 }] })
+    expect(parseSubscribeMessage(text)).toMatchObject({ requests: [{ heartbeatMs: heartbeat * 1_000 }] })
   })
 
   test.each([14, 301, 0, -60, 15.5, '"60"', 'true', '{}'])('is refused with a heartbeat of %s', heartbeat => {
-    expect(parseSubscribe(`{"subs":{"station:a":{"heartbeat":${heartbeat}}}}`)).toBe('badHeartbeat')
+    expect(parseSubscribeMessage(`{"subs":{"station:a":{"heartbeat":${heartbeat}}}}`)).toBe('badHeartbeat')
   })
 
   test('has limits', () => {
-    expect(parseSubscribe(channels(128))).toMatchObject({ token: '' })
-    expect(parseSubscribe(channels(129))).toBe('channelLimit')
-    expect(parseSubscribe(named('é'.repeat(127) + 'e'))).toMatchObject({ token: '' })
-    expect(parseSubscribe(named('é'.repeat(128)))).toBe('badRequest')
-    expect(parseSubscribe(`{"data":"${'x'.repeat(64 * 1024)}"}`)).toBe('tooBig')
+    expect(parseSubscribeMessage(channels(128))).toMatchObject({ token: '' })
+    expect(parseSubscribeMessage(channels(129))).toBe('channelLimit')
+    expect(parseSubscribeMessage(named('é'.repeat(127) + 'e'))).toMatchObject({ token: '' })
+    expect(parseSubscribeMessage(named('é'.repeat(128)))).toBe('badRequest')
+    expect(parseSubscribeMessage(`{"data":"${'x'.repeat(64 * 1024)}"}`)).toBe('tooBig')
   })
 
   test('never throws for arbitrary input', () => {
     const hostile = record({ subs: anything(), token: anything() })
-    assert(property(string(), text => parseSubscribe(text) !== undefined))
-    assert(property(json({ stringUnit: anyCharacter }), text => parseSubscribe(text) !== undefined))
-    assert(property(hostile, value => parseSubscribe(JSON.stringify(value)) !== undefined))
+    assert(property(string(), text => parseSubscribeMessage(text) !== undefined))
+    assert(property(json({ stringUnit: anyCharacter }), text => parseSubscribeMessage(text) !== undefined))
+    assert(property(hostile, value => parseSubscribeMessage(JSON.stringify(value)) !== undefined))
     assert(
       property(dictionary(anyWebUrl, anything()), subs => {
-        return parseSubscribe(JSON.stringify({ subs })) !== undefined
+        return parseSubscribeMessage(JSON.stringify({ subs })) !== undefined
       })
     )
   })
 
   test('accepts channels named like properties of objects', () => {
-    const parsed = parseSubscribe('{"subs":{"__proto__":{"recover":true},"constructor":{}}}')
+    const parsed = parseSubscribeMessage('{"subs":{"__proto__":{"recover":true},"constructor":{}}}')
     expect(parsed).toMatchObject({
       requests: [{ channel: '__proto__', recover: true }, { channel: 'constructor' }]
     })
@@ -84,7 +84,7 @@ test.each([
   ['global:time', null],
   ['foo', null]
 ])('%s names the station %s', (channel, station) => {
-  expect(stationOfChannel(channel)).toBe(station)
+  expect(parseStationChannel(channel)).toBe(station)
 })
 
 test.each([
@@ -108,5 +108,5 @@ test.each([
   ['{"subs":{"station:a":{"delta":"fossil"}}}', false],
   ['{"subs":{"station:a":{"delta":true}}}', false]
 ])('deltas are requested by name: %s', (text, delta) => {
-  expect(parseSubscribe(text)).toMatchObject({ requests: [{ delta }] })
+  expect(parseSubscribeMessage(text)).toMatchObject({ requests: [{ delta }] })
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 
-import { variableNames } from '../../../src/config.ts'
+import { configVariableNames } from '../../../src/config.ts'
 
 interface Service {
   readonly environment: Readonly<Record<string, string | number>>
@@ -40,7 +40,7 @@ test('docker-compose.yml passes every variable of .env to the servers and the wo
   const passed = Object.entries(server.environment)
     .filter(([name, value]) => String(value).startsWith(`\${${name}:`))
     .map(([name]) => name)
-  const expected = variableNames.filter(name => !(name in notPassed) && !(name in fixed))
+  const expected = configVariableNames.filter(name => !(name in notPassed) && !(name in fixed))
   expect(passed.filter(name => !name.startsWith('OTEL_TRACES_SAMPLER')).toSorted()).toEqual(
     expected.toSorted()
   )

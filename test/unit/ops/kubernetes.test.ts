@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 
 import { entries } from '../../../scripts/build.mjs'
 import { statusRoutes } from '../../../src/api/admin/status.ts'
-import { parseConfig, variableNames } from '../../../src/config.ts'
+import { parseConfig, configVariableNames } from '../../../src/config.ts'
 import { whyWithout } from '../../support/foreign-programs.ts'
 import { type Labels, manifestsFolder, readManifests } from '../../support/manifests.ts'
 import { readAllMetrics } from '../../support/metrics.ts'
@@ -42,7 +42,7 @@ test('the kustomization has every manifest but those that an operator completes 
 test('all variables exist and are valid', () => {
   const secrets = ofKind('Secret').at(0)?.stringData ?? {}
   const names = [...Object.keys(config), ...Object.keys(secrets)]
-  expect(names.filter(name => !variableNames.includes(name))).toEqual([])
+  expect(names.filter(name => !configVariableNames.includes(name))).toEqual([])
   expect(new Set(names).size).toBe(names.length)
   expect(parseConfig({ ...config, ...secrets }).TRUSTED_PROXIES).not.toEqual([])
 })

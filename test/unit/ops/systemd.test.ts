@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
 import { entries } from '../../../scripts/build.mjs'
-import { parseConfig, variableNames } from '../../../src/config.ts'
+import { parseConfig, configVariableNames } from '../../../src/config.ts'
 import { systemdAnalyze, whyWithout } from '../../support/foreign-programs.ts'
 import { openTempFolder } from '../../support/temp-folder.ts'
 
@@ -22,7 +22,7 @@ const readVariables = (name: string) =>
 const environment = readVariables('cuewire.env')
 
 test('the example environment is valid, and has no variable that the units set', () => {
-  expect(Object.keys(environment).filter(name => !variableNames.includes(name))).toEqual([])
+  expect(Object.keys(environment).filter(name => !configVariableNames.includes(name))).toEqual([])
   const { DRAIN_SECONDS: drainSeconds } = parseConfig(environment)
   for (const unit of units) {
     const text = read(`system/${unit}`)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { dataElement, html } from '../../../src/pages/page.ts'
+import { jsonScript, html } from '../../../src/pages/page.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 // The formatter would change templates with the tag html.
@@ -31,7 +31,7 @@ test('data is unchanged and cannot close its element', () => {
       fc.constantFrom('', '</script>', '<!--', '<script'),
       (value, text) => {
         const data = { value, text }
-        const { html: rendered } = dataElement('shown', JSON.stringify(data))
+        const { html: rendered } = jsonScript('shown', JSON.stringify(data))
         const [, inside = '', after] =
           /^<script type="application\/json" id="shown">([^<]*)<\/script>(.*)$/s.exec(rendered) ?? []
         expect(JSON.parse(inside)).toEqual(JSON.parse(JSON.stringify(data)))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { openCountries, readCountries } from '../../../src/radio/countries.ts'
+import { openCountryDatabase, readCountryDatabase } from '../../../src/radio/countries.ts'
 import { renderCountryDatabase } from '../../support/mmdb.ts'
 import { openTempFolder } from '../../support/temp-folder.ts'
 
@@ -13,7 +13,7 @@ test('the country of an address is that of its network', async () => {
   await using folder = await openTempFolder()
   const path = join(folder.path, 'countries.mmdb')
   await writeFile(path, germany)
-  const { find } = await readCountries(path)
+  const { find } = await readCountryDatabase(path)
   const addresses = ['203.0.113.9', '::ffff:203.0.113.9', '198.51.100.127', '198.51.100.128', '2001:db8::1']
   expect([...addresses, 'unknown', ''].map(find)).toEqual(['DE', 'DE', 'BR', '', '', '', ''])
 })
@@ -22,7 +22,7 @@ test('a missing file is logged once, and read when it is there; a damaged one ch
   await using folder = await openTempFolder()
   const path = join(folder.path, 'countries.mmdb')
   const warnings: unknown[] = []
-  const countries = await openCountries(path, {
+  const countries = await openCountryDatabase(path, {
     info: () => {},
     warn: (fields: object) => warnings.push(fields)
   })
@@ -45,5 +45,5 @@ test('a database without countries is refused with its type', async () => {
   await using folder = await openTempFolder()
   const path = join(folder.path, 'asn.mmdb')
   await writeFile(path, renderCountryDatabase({ '203.0.113.0/24': 'DE' }, 'GeoLite2-ASN'))
-  await expect(readCountries(path)).rejects.toThrow('it is a database of the type GeoLite2-ASN')
+  await expect(readCountryDatabase(path)).rejects.toThrow('it is a database of the type GeoLite2-ASN')
 })

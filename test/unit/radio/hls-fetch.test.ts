@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseHlsFetch } from '../../../src/radio/hls/access-log.ts'
+import { parseHlsFetch } from '../../../src/radio/hls/access-log-line.ts'
 
 const entry = {
   address: '203.0.113.9',

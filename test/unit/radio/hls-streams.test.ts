@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { groupByStream } from '../../../src/radio/hls/hls-streams.ts'
+import { groupListenersByStream } from '../../../src/radio/hls/hls-streams.ts'
 
 const streams = [
   { id: 1, name: '/radio.mp3' },
@@ -10,7 +10,7 @@ const streams = [
 ]
 const seenSince = (sinceMs: number) => ({ address: '203.0.113.1', agent: 'VLC', sinceMs, atMs: 9 })
 const idsOf = (variant: string, of = streams) => [
-  ...groupByStream(of, new Map([[variant, new Map([['a', seenSince(0)]])]])).keys()
+  ...groupListenersByStream(of, new Map([[variant, new Map([['a', seenSince(0)]])]])).keys()
 ]
 
 test.for<[variant: string, ids: number[]]>([
@@ -34,7 +34,7 @@ test('a client that fetches both names of a stream is one listener', () => {
     ['radio.mp3', new Map([1, 2].map(n => [`listener ${n}`, seenSince(n)]))],
     ['radio', new Map([2, 3].map(n => [`listener ${n}`, seenSince(n + 5)]))]
   ])
-  const [seen] = groupByStream(streams.slice(0, 1), variants).values()
+  const [seen] = groupListenersByStream(streams.slice(0, 1), variants).values()
   expect(Object.fromEntries(seen ?? [])).toEqual({
     'listener 1': seenSince(1),
     'listener 2': seenSince(2),

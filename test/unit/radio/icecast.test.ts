@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from '../../../src/radio/icecast.ts'
-import { StreamingServerError } from '../../../src/radio/stream.ts'
+import { StreamingServerError } from '../../../src/radio/server-stream.ts'
 
 const stats = (sources: string) =>
   parseIcecastStats(

@@ -2,15 +2,15 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import {
-  formatFloat,
-  quoteText,
-  renderMount,
-  renderScript,
-  type ScriptStation
+  formatLiquidsoapFloat,
+  quoteLiquidsoapText,
+  renderMountOutput,
+  renderLiquidsoapScript,
+  type LiquidsoapStation
 } from '../../../src/radio/liquidsoap.ts'
 import { anyText } from '../../support/any-text.ts'
 
-const station: ScriptStation = {
+const station: LiquidsoapStation = {
   id: 7,
   name: 'Harbour FM',
   description: 'Slow radio by the sea',
@@ -23,8 +23,8 @@ const station: ScriptStation = {
   mounts: [{ path: '/radio.mp3', format: 'mp3', bitrate: 192, isListed: false }]
 }
 
-const mount = (format: ScriptStation['mounts'][number]['format'], bitrate: number) =>
-  renderMount({ path: '/a', format, bitrate, isListed: true })
+const mount = (format: LiquidsoapStation['mounts'][number]['format'], bitrate: number) =>
+  renderMountOutput({ path: '/a', format, bitrate, isListed: true })
 
 /** Evaluates literals joined by `^` like Liquidsoap. Null if one has code, a line break or an early end. */
 function evaluate(rendered: string): string | null {
@@ -44,21 +44,21 @@ function evaluate(rendered: string): string | null {
 
 describe('a text', () => {
   test('is quoted, on one line', () => {
-    expect(quoteText('Radio "Ö" \\ 😀')).toBe('"Radio \\"Ö\\" \\\\ 😀"')
-    expect(quoteText('a\r\nshutdown()\u0000\u0085b')).toBe('"a shutdown() b"')
-    expect(quoteText('\ud800x')).toBe('" x"')
+    expect(quoteLiquidsoapText('Radio "Ö" \\ 😀')).toBe('"Radio \\"Ö\\" \\\\ 😀"')
+    expect(quoteLiquidsoapText('a\r\nshutdown()\u0000\u0085b')).toBe('"a shutdown() b"')
+    expect(quoteLiquidsoapText('\ud800x')).toBe('" x"')
   })
 
   test('is never interpolated', () => {
-    expect(quoteText('#{1+1}')).toBe('("#" ^ "{1+1}")')
-    expect(quoteText('##{{#')).toBe('("##" ^ "{{#")')
+    expect(quoteLiquidsoapText('#{1+1}')).toBe('("#" ^ "{1+1}")')
+    expect(quoteLiquidsoapText('##{{#')).toBe('("##" ^ "{{#")')
   })
 
   test('evaluates to itself', () => {
     const hostile = fc.string({ unit: fc.constantFrom('#', '{', '}', '"', '\\', ' ', '^', "'", '\n', 'a') })
     fc.assert(
       fc.property(fc.oneof(hostile, anyText()), text => {
-        expect(evaluate(quoteText(text))).toBe(text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' '))
+        expect(evaluate(quoteLiquidsoapText(text))).toBe(text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' '))
       }),
       { numRuns: 300 }
     )
@@ -66,7 +66,14 @@ describe('a text', () => {
 })
 
 test('a float has a decimal point and no trailing zeros', () => {
-  expect([0, 2, 2.5, 30, 0.125, 1e-9].map(formatFloat)).toEqual(['0.', '2.', '2.5', '30.', '0.125', '0.'])
+  expect([0, 2, 2.5, 30, 0.125, 1e-9].map(formatLiquidsoapFloat)).toEqual([
+    '0.',
+    '2.',
+    '2.5',
+    '30.',
+    '0.125',
+    '0.'
+  ])
 })
 
 describe('a mount', () => {
@@ -90,7 +97,7 @@ describe('a mount', () => {
 })
 
 describe('a script', () => {
-  const script = renderScript(station, 'https://radio.example.com')
+  const script = renderLiquidsoapScript(station, 'https://radio.example.com')
   const scriptLines = script.split('\n')
   const settings = (text: string) =>
     Object.fromEntries([...text.matchAll(/^(\w+) = (.*)$/gm)].map(([, name = '', value]) => [name, value]))
@@ -111,12 +118,14 @@ describe('a script', () => {
   test('has the mounts of the station; without any it has a dummy output', () => {
     const mounts = (text: string) => text.match(/^(?:send_to|output\.dummy)\(.*$/gm)
     expect(mounts(script)).toEqual(['send_to(mount="/radio.mp3", is_public=false, %mp3(bitrate=192))'])
-    expect(mounts(renderScript({ ...station, mounts: [] }, 'http://x'))).toEqual(['output.dummy(radio)'])
+    expect(mounts(renderLiquidsoapScript({ ...station, mounts: [] }, 'http://x'))).toEqual([
+      'output.dummy(radio)'
+    ])
   })
 
   test('defaults to Icecast on localhost', () => {
     const places = ['', 'http://[::1]', 'https://stream.example.com/radio'].map(frontendUrl => {
-      const found = settings(renderScript({ ...station, frontendUrl }, 'http://x'))
+      const found = settings(renderLiquidsoapScript({ ...station, frontendUrl }, 'http://x'))
       return [found['default_icecast_host'], found['default_icecast_port']]
     })
     expect(places).toEqual([
@@ -129,7 +138,10 @@ describe('a script', () => {
   test('differs from another only in the lines of its settings, for any text', () => {
     fc.assert(
       fc.property(anyText(), anyText(), (name, url) => {
-        const other = renderScript({ ...station, name, description: name, url }, 'https://radio.example.com')
+        const other = renderLiquidsoapScript(
+          { ...station, name, description: name, url },
+          'https://radio.example.com'
+        )
         const lines = other.split('\n')
         const changed = lines.filter((line, index) => line !== scriptLines[index])
         expect(lines).toHaveLength(scriptLines.length)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { interpretStreams, selectStreams } from '../../../src/radio/polls/poll-findings.ts'
+import { interpretPolledStreams, selectPolledStreams } from '../../../src/radio/polls/poll-findings.ts'
 import type { LeasedPoll } from '../../../src/radio/polls/poll-rows.ts'
-import type { Stream } from '../../../src/radio/stream.ts'
+import type { ServerStream } from '../../../src/radio/server-stream.ts'
 
 const aPoll = (parts: Partial<LeasedPoll>): LeasedPoll => ({
   id: 1,
@@ -32,7 +32,7 @@ const aPoll = (parts: Partial<LeasedPoll>): LeasedPoll => ({
   ...parts
 })
 
-const aStream = (parts: Partial<Stream>): Stream => ({
+const aStream = (parts: Partial<ServerStream>): ServerStream => ({
   path: '',
   id: 0,
   isConnected: true,
@@ -50,8 +50,8 @@ const ogg = aStream({ path: '/main.ogg', total: 5, unique: 5, title: 'Ogg' })
 const foreign = aStream({ path: '/other.mp3', total: 100, unique: 100, title: 'Other' })
 
 test('mounts are matched by path; one that the server does not have has no listeners', () => {
-  expect(selectStreams(aPoll({}), [foreign, ogg, mp3])).toEqual([mp3, ogg])
-  expect(interpretStreams(aPoll({}), [foreign, ogg, mp3])).toMatchObject({
+  expect(selectPolledStreams(aPoll({}), [foreign, ogg, mp3])).toEqual([mp3, ogg])
+  expect(interpretPolledStreams(aPoll({}), [foreign, ogg, mp3])).toMatchObject({
     report: {
       mounts: [
         { id: 11, total: 3, unique: 2, identities: ['a', 'b'] },
@@ -67,13 +67,14 @@ test('mounts are matched by path; one that the server does not have has no liste
 
 test('while a mount has no source, the listeners of its standby are counted', () => {
   const standby = aStream({ path: '/standby/main.mp3', total: 4, unique: 4 })
-  const totalWith = (streams: readonly Stream[]) => interpretStreams(aPoll({}), streams).report.mounts[0]
+  const totalWith = (streams: readonly ServerStream[]) =>
+    interpretPolledStreams(aPoll({}), streams).report.mounts[0]
   expect(totalWith([standby, ogg])).toMatchObject({ id: 11, total: 4 })
   expect(totalWith([standby, mp3])).toMatchObject({ id: 11, total: 3 })
 })
 
 test('the observed stream is the default mount, else the first that is connected', () => {
-  const observed = (...streams: Stream[]) => interpretStreams(aPoll({}), streams).observed
+  const observed = (...streams: ServerStream[]) => interpretPolledStreams(aPoll({}), streams).observed
   expect(observed(mp3, ogg)?.title).toBe('Ogg')
   expect(observed(mp3, { ...ogg, isConnected: false })?.title).toBe('MP3')
   expect(observed({ ...mp3, isConnected: false }, foreign)).toEqual({
@@ -85,7 +86,7 @@ test('the observed stream is the default mount, else the first that is connected
 
 test('Shoutcast streams are numbered in the order of the mounts', () => {
   const streams = [aStream({ id: 3, total: 1, unique: 1 }), aStream({ id: 1, total: 4, unique: 4 })]
-  expect(interpretStreams(aPoll({ kind: 'shoutcast2' }), streams).report.mounts).toMatchObject([
+  expect(interpretPolledStreams(aPoll({ kind: 'shoutcast2' }), streams).report.mounts).toMatchObject([
     { id: 11, total: 4 },
     { id: 12, total: 0 },
     { id: 13, total: 1 }
@@ -109,21 +110,21 @@ describe('the stream of a remote', () => {
     ['shoutcast2', 'http://radio.example:8000/stream/9/', undefined]
   ] as const)('of %s at %s', ([kind, url, title]) => {
     const poll = aPoll({ remoteId: 5, kind, url, mounts: [] })
-    expect(selectStreams(poll, streams)[0]?.title).toBe(title)
+    expect(selectPolledStreams(poll, streams)[0]?.title).toBe(title)
   })
 
   test('is observed if the station has no server of its own', () => {
     const poll = aPoll({ remoteId: 5, mounts: [] })
-    expect(interpretStreams(poll, [mp3])).toMatchObject({
+    expect(interpretPolledStreams(poll, [mp3])).toMatchObject({
       report: { mounts: [], remotes: [{ id: 5, total: 3, unique: 2 }] },
       observed: { isConnected: true, title: 'MP3' }
     })
-    expect(interpretStreams({ ...poll, isMainSource: false }, [mp3]).observed).toBe(null)
+    expect(interpretPolledStreams({ ...poll, isMainSource: false }, [mp3]).observed).toBe(null)
   })
 })
 
 test('a server that is no longer polled has no listeners', () => {
-  expect(interpretStreams(aPoll({ remoteId: 5, kind: null }), [])).toMatchObject({
+  expect(interpretPolledStreams(aPoll({ remoteId: 5, kind: null }), [])).toMatchObject({
     report: { remotes: [{ id: 5, total: 0, unique: 0 }] },
     total: 0,
     observed: { isConnected: false },

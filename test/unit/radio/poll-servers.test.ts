@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { PolledServer } from '../../../src/radio/polls/poll-rows.ts'
 import { fetchFromServer } from '../../../src/radio/polls/poll-servers.ts'
-import { type Stream, StreamingServerError } from '../../../src/radio/stream.ts'
+import { type ServerStream, StreamingServerError } from '../../../src/radio/server-stream.ts'
 
 const secrets = { open: (sealed: string) => `open ${sealed}` }
 const remote = (url: string): PolledServer => ({
@@ -12,7 +12,7 @@ const remote = (url: string): PolledServer => ({
   password: 'sealed',
   mounts: []
 })
-const stream = (path: string): Stream => ({
+const stream = (path: string): ServerStream => ({
   path,
   id: 0,
   isConnected: true,

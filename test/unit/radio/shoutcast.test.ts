@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
+import { StreamingServerError } from '../../../src/radio/server-stream.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/radio/shoutcast.ts'
-import { StreamingServerError } from '../../../src/radio/stream.ts'
 
 const parse = (value: unknown) => parseShoutcastStatistics(Buffer.from(JSON.stringify(value)))
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   addServerTime,
-  openLocalTime,
+  openLocalClock,
   progressAt,
   type ServerClock,
   unknownClock
@@ -47,7 +47,7 @@ test('one late time is ignored; two in a row mean that the local clock was set',
 test('local time advances during sleep and does not go back with the clock', () => {
   const clock = { date: 1_000_000, steady: 70_000 }
   const jumps: number[] = []
-  const now = openLocalTime(
+  const now = openLocalClock(
     byMs => jumps.push(byMs),
     () => clock.date,
     () => clock.steady
@@ -65,7 +65,7 @@ test('local time advances during sleep and does not go back with the clock', () 
 
 test('local time does not drift, however often it is read', () => {
   let trueMs = 0
-  const now = openLocalTime(
+  const now = openLocalClock(
     byMs => expect.fail(`a jump by ${byMs} ms`),
     () => 1_000_000 + Math.floor(trueMs),
     () => Math.floor(trueMs * 10) / 10

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import type { Snapshot } from '../../../web/client/interface.ts'
-import { artUrl, serverUrl, streamUrl } from '../../../web/elements/addresses.ts'
-import { describeStatus } from '../../../web/elements/status-line.ts'
+import { authorizedArtUrl, serverUrlOfFile, authorizedStreamUrl } from '../../../web/elements/addresses.ts'
+import { describeStationStatus } from '../../../web/elements/status-line.ts'
 import { listStreams } from '../../../web/elements/streams.ts'
 import { formatDuration, formatSpokenDuration, formatTimeOfDay } from '../../../web/elements/time-text.ts'
 import { aMount, aStation } from '../../support/builders.ts'
@@ -55,7 +55,7 @@ test.each([
   [{ status: 'offline', reason: 'unreachable' }, 'warning', /^No connection/],
   [{ status: 'offline', reason: 'unknown', np: null }, 'warning', /^No such station$/]
 ] as const)('the status line of %o', (parts, kind, text) => {
-  const line = describeStatus(snapshot(parts))
+  const line = describeStationStatus(snapshot(parts))
   expect(line.kind).toBe(kind)
   expect(line.text).toMatch(text)
 })
@@ -112,7 +112,7 @@ test('streams with the same label are distinguished by their path or host', () =
 
 test('covers are loaded from the Cuewire server only, with a key if they need one', () => {
   const art = (address: string, apiKey = '') =>
-    artUrl(address, { server: 'http://10.0.0.1:8080/', apiKey }, np)
+    authorizedArtUrl(address, { server: 'http://10.0.0.1:8080/', apiKey }, np)
   expect(art('https://radio.example.com/static/a.jpg')).toBe('https://radio.example.com/static/a.jpg')
   expect(art('http://10.0.0.1:8080/api/station/demo/art/a.jpg?x=1', 'k:v')).toBe(
     'http://10.0.0.1:8080/api/station/demo/art/a.jpg?x=1&api_key=k%3Av'
@@ -133,17 +133,17 @@ test('covers and streams of a private station are loaded with its listen token',
   const hidden = { station: { ...np.station, is_public: false } }
   const art = 'http://10.0.0.1:8080/api/station/demo/art/a.jpg'
   const stream = 'https://radio.example.com/listen/demo/radio.mp3'
-  expect(artUrl(art, access, hidden)).toBe(`${art}?token=lt1_a`)
-  expect(streamUrl(stream, access, hidden)).toBe(`${stream}?token=lt1_a`)
-  expect(streamUrl(stream, access, np)).toBe(stream)
-  expect(streamUrl(stream, { ...access, token: '' }, hidden)).toBe(stream)
+  expect(authorizedArtUrl(art, access, hidden)).toBe(`${art}?token=lt1_a`)
+  expect(authorizedStreamUrl(stream, access, hidden)).toBe(`${stream}?token=lt1_a`)
+  expect(authorizedStreamUrl(stream, access, np)).toBe(stream)
+  expect(authorizedStreamUrl(stream, { ...access, token: '' }, hidden)).toBe(stream)
   for (const other of ['https://north.example.net/listen/a', 'https://radio.example.com/hls/demo/live.m3u8'])
-    expect(streamUrl(other, access, hidden)).toBe(other)
+    expect(authorizedStreamUrl(other, access, hidden)).toBe(other)
 })
 
 test('the server address follows from the address of a file, with a path in front of it', () => {
-  expect(serverUrl('https://radio.example.com/widget.js').href).toBe('https://radio.example.com/')
-  expect(serverUrl('https://example.com/radio/assets/player-A7KLSN7G.js?x').href).toBe(
+  expect(serverUrlOfFile('https://radio.example.com/widget.js').href).toBe('https://radio.example.com/')
+  expect(serverUrlOfFile('https://example.com/radio/assets/player-A7KLSN7G.js?x').href).toBe(
     'https://example.com/radio/'
   )
 })

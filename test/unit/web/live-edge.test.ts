@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openLiveEdge, secondsAfter } from '../../../web/elements/live-edge.ts'
+import { openLiveEdge, segmentSecondsAfter } from '../../../web/elements/live-edge.ts'
 
 const segmentSeconds = 2
 
@@ -65,9 +65,9 @@ test('a playlist that does not change is not requested forever', async () => {
 test('only segments after the sequence number count', () => {
   const playlist =
     '#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:7\n#EXTINF:2,\na.ts\n#EXTINF:1.5,\nb.ts\n#EXTINF:3,\nc.ts\n'
-  expect(secondsAfter(playlist, 9)).toBe(0)
-  expect(secondsAfter(playlist, 8)).toBe(3)
-  expect(secondsAfter(playlist, 7)).toBe(4.5)
-  expect(secondsAfter(playlist, 2)).toBe(6.5)
-  expect(secondsAfter('not a playlist', 2)).toBe(0)
+  expect(segmentSecondsAfter(playlist, 9)).toBe(0)
+  expect(segmentSecondsAfter(playlist, 8)).toBe(3)
+  expect(segmentSecondsAfter(playlist, 7)).toBe(4.5)
+  expect(segmentSecondsAfter(playlist, 2)).toBe(6.5)
+  expect(segmentSecondsAfter('not a playlist', 2)).toBe(0)
 })

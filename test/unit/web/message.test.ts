@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Json } from '../../../src/live/deltas.ts'
+import type { JsonValue } from '../../../src/live/deltas.ts'
 import { openLineSplitter } from '../../../web/client/connection.ts'
-import { isPublishedData, mergePatch, parseFrame } from '../../../web/client/message.ts'
+import { isPublishedData, mergeJsonPatch, parseServerFrame } from '../../../web/client/message.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
 import { renderDocument } from '../../support/web-client.ts'
 
-const parse = (frame: unknown) => parseFrame(JSON.stringify(frame), 'station:demo')
+const parse = (frame: unknown) => parseServerFrame(JSON.stringify(frame), 'station:demo')
 
 test('frames of the protocol are parsed', () => {
   const data = { np: renderDocument(), triggers: [], current_time: 1 }
@@ -34,11 +34,11 @@ test('frames of the protocol are parsed', () => {
 
 test('text that is not a frame is malformed, and nothing throws', () => {
   for (const text of ['', 'null', '[]', '"x"', '{', '{"channel":"station:demo","pub":{}}'])
-    expect(parseFrame(text, 'station:demo')).toEqual([{ type: 'malformed' }])
+    expect(parseServerFrame(text, 'station:demo')).toEqual([{ type: 'malformed' }])
   fc.assert(
     fc.property(fc.json(), fc.constantFrom('connect', 'pub', 'disconnect'), (json, name) => {
       const text = `{"${name}":${json},"channel":"station:demo"}`
-      expect(Array.isArray(parseFrame(text, 'station:demo'))).toBe(true)
+      expect(Array.isArray(parseServerFrame(text, 'station:demo'))).toBe(true)
       expect(isPublishedData(JSON.parse(json))).toBe(false)
     })
   )
@@ -49,16 +49,16 @@ test('merge patches follow RFC 7396', () => {
     fc.property(fc.json(), fc.json(), (before, changes) => {
       // The reference implementation does not support this name; it is tested below.
       fc.pre(!`${before}${changes}`.includes('__proto__'))
-      const target: Json = JSON.parse(before)
-      const patch: Json = JSON.parse(changes)
-      expect(mergePatch(target, patch)).toEqual(applyMergePatch(target, patch))
+      const target: JsonValue = JSON.parse(before)
+      const patch: JsonValue = JSON.parse(changes)
+      expect(mergeJsonPatch(target, patch)).toEqual(applyMergePatch(target, patch))
     })
   )
-  expect(mergePatch({ a: 'b', c: { d: 'e', f: 'g' } }, { a: 'z', c: { f: null } })).toEqual({
+  expect(mergeJsonPatch({ a: 'b', c: { d: 'e', f: 'g' } }, { a: 'z', c: { f: null } })).toEqual({
     a: 'z',
     c: { d: 'e' }
   })
-  expect(mergePatch({ e: null }, JSON.parse('{"__proto__":{"a":1}}'))).toHaveProperty('e', null)
+  expect(mergeJsonPatch({ e: null }, JSON.parse('{"__proto__":{"a":1}}'))).toHaveProperty('e', null)
   expect(Object.hasOwn(Object.prototype, 'a')).toBe(false)
 })
 

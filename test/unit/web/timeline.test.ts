@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import type { NowPlaying } from '../../../web/client/interface.ts'
-import { addDocument, findShown, openTimeline } from '../../../web/client/timeline.ts'
+import { addDocument, findShownIndex, openTimeline } from '../../../web/client/timeline.ts'
 import { renderDocument } from '../../support/web-client.ts'
 
 const base = renderDocument()
@@ -88,7 +88,7 @@ test('times never go back, what is needed is kept, and memory is bounded', () =>
       const atMs = sorted.at(-1)?.[1] ?? 0
       const targetMs = atMs - Math.min(delayMs, 120_000)
       const expected = sorted.findLast(([, arrivedMs]) => arrivedMs <= targetMs) ?? sorted[0]
-      const shown = entries[findShown(entries, { atMs, delayMs, shown: null })]
+      const shown = entries[findShownIndex(entries, { atMs, delayMs, shown: null })]
       expect(shown?.np.now_playing.sh_id).toBe(expected?.[0])
     })
   )

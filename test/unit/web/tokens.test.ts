@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { openTokens } from '../../../web/client/tokens.ts'
+import { openTokenRenewal } from '../../../web/client/tokens.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -13,7 +13,7 @@ function openSource() {
     if (source.isFailing) throw new Error('the website does not answer')
     return { token: `t${source.count}`, expires_in: 100 }
   }
-  const tokens = openTokens(load, () => void source.renewals++)
+  const tokens = openTokenRenewal(load, () => void source.renewals++)
   return { source, tokens }
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
-import { headerLinesProblem, parseHeaderLines } from '../../../src/webhooks/types/header-lines.ts'
+import { findHeaderLinesProblem, parseHeaderLines } from '../../../src/webhooks/types/header-lines.ts'
 
-const codeOf = (text: string) => headerLinesProblem(text)?.split(':')[0] ?? null
+const codeOf = (text: string) => findHeaderLinesProblem(text)?.split(':')[0] ?? null
 
 test('up to ten lines of name and value are accepted', () => {
   const ten = Array.from({ length: 10 }, (_, index) => `X-${index}: value ${index}`)
   for (const text of ['', '\n\n', 'X-A:', 'X-A: b\r\n\r\nx-a: c: d', ten.join('\n'), 'Content-Type: text/x'])
-    expect([text, headerLinesProblem(text)]).toEqual([text, null])
+    expect([text, findHeaderLinesProblem(text)]).toEqual([text, null])
   expect(codeOf([...ten, 'X-10: value'].join('\n'))).toBe('too_long')
 })
 
@@ -31,7 +31,7 @@ describe('a line is refused', () => {
     'X-Cuewire-Event: song_changed'
   ])('%j', line => {
     expect(codeOf(line)).toBe('invalid_format')
-    expect(headerLinesProblem(`X-A: b\n\n${line}`)).toContain('in line 3.')
+    expect(findHeaderLinesProblem(`X-A: b\n\n${line}`)).toContain('in line 3.')
   })
 })
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-import { triggers } from '../../../src/model/station/triggers.ts'
+import { triggerNames } from '../../../src/model/station/triggers.ts'
+import type { DeliveryContent } from '../../../src/webhooks/types/delivery-content.ts'
 import { getHookType, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
-import type { DeliveryContent } from '../../../src/webhooks/types/sending.ts'
 import { aStation } from '../../support/builders.ts'
 import { aPlayingStation, nowPlayingOf, sendingOf, hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
@@ -98,13 +98,13 @@ describe.for(delivering)('%s', type => {
   })
 
   test('sends nothing for triggers that it does not support', () => {
-    const unknown = triggers.filter(trigger => !getHookType(type).triggers.includes(trigger))
+    const unknown = triggerNames.filter(trigger => !getHookType(type).triggers.includes(trigger))
     const sending = sendingOf(type, configOf(type), { triggers: unknown })
     expect(sending).toEqual({
       kind: 'nothing',
       reason: 'The type does not support the triggers of the event.'
     })
-    expect(sendingOf(type, configOf(type), { triggers }).kind).not.toBe('nothing')
+    expect(sendingOf(type, configOf(type), { triggers: triggerNames }).kind).not.toBe('nothing')
   })
 
   test('sends nothing with an incomplete config', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { linksIn } from '../../../src/webhooks/types/bluesky.ts'
+import { findTextLinks } from '../../../src/webhooks/types/bluesky.ts'
 
 const found = (text: string) =>
-  linksIn(text).map(({ address, from, to }) => {
+  findTextLinks(text).map(({ address, from, to }) => {
     expect(Buffer.from(text).subarray(from, to).toString()).toBe(address)
     return address
   })

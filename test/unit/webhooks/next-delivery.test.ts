@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { triggers } from '../../../src/model/station/triggers.ts'
+import { triggerNames } from '../../../src/model/station/triggers.ts'
 import {
-  nextDelivery,
-  type SendLimits,
+  chooseNextDelivery,
+  type HookSendState,
   type PendingDelivery
 } from '../../../src/webhooks/deliveries/next-delivery.ts'
 import type { RetryPolicy } from '../../../src/webhooks/types/hook-type.ts'
@@ -23,7 +23,7 @@ const pending = (id: number, changes: Partial<PendingDelivery> = {}): PendingDel
   ...changes
 })
 
-const hookState = (changes: Partial<SendLimits> = {}): SendLimits => ({
+const hookState = (changes: Partial<HookSendState> = {}): HookSendState => ({
   policy: 'every',
   rateLimitMs: 0,
   lastSentMs: 0,
@@ -33,25 +33,25 @@ const hookState = (changes: Partial<SendLimits> = {}): SendLimits => ({
 
 describe('the next delivery', () => {
   test('is none if nothing is pending', () => {
-    expect(nextDelivery([], hookState(), nowMs)).toEqual({ ended: [], send: null, nextCheckMs: null })
+    expect(chooseNextDelivery([], hookState(), nowMs)).toEqual({ ended: [], send: null, nextCheckMs: null })
   })
 
   test('is the oldest event', () => {
-    const next = nextDelivery([pending(1), pending(2)], hookState(), nowMs)
+    const next = chooseNextDelivery([pending(1), pending(2)], hookState(), nowMs)
     expect(next).toEqual({ ended: [], send: { id: 1, triggers: ['song_changed'] }, nextCheckMs: null })
   })
 
   test('waits for the first retry of a failed event, and no longer', () => {
     const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + 5 * second })
-    expect(nextDelivery([failed, pending(2)], hookState(), nowMs)).toMatchObject({
+    expect(chooseNextDelivery([failed, pending(2)], hookState(), nowMs)).toMatchObject({
       send: null,
       nextCheckMs: nowMs + 5 * second
     })
     const due = { ...failed, nextAttemptMs: nowMs }
-    expect(nextDelivery([due, pending(2)], hookState(), nowMs).send?.id).toBe(1)
+    expect(chooseNextDelivery([due, pending(2)], hookState(), nowMs).send?.id).toBe(1)
     const twice = pending(1, { attempts: 2, nextAttemptMs: nowMs + 300 * second })
-    expect(nextDelivery([twice, pending(2)], hookState(), nowMs).send?.id).toBe(2)
-    expect(nextDelivery([twice], hookState(), nowMs)).toMatchObject({
+    expect(chooseNextDelivery([twice, pending(2)], hookState(), nowMs).send?.id).toBe(2)
+    expect(chooseNextDelivery([twice], hookState(), nowMs)).toMatchObject({
       send: null,
       nextCheckMs: nowMs + 300 * second
     })
@@ -59,7 +59,7 @@ describe('the next delivery', () => {
 
   test('is none while the web hook is paused', () => {
     const paused = hookState({ pausedUntilMs: nowMs + 60 * second })
-    expect(nextDelivery([pending(1)], paused, nowMs)).toMatchObject({
+    expect(chooseNextDelivery([pending(1)], paused, nowMs)).toMatchObject({
       send: null,
       nextCheckMs: nowMs + 60 * second
     })
@@ -69,7 +69,7 @@ describe('the next delivery', () => {
     const events = Array.from({ length: 100_000 }, (_, index) => pending(index + 1))
     const limited = hookState({ policy: 'newest', rateLimitMs: 60 * second })
     const startedAt = performance.now()
-    const { ended, send } = nextDelivery(events, limited, nowMs + 100_000 * second)
+    const { ended, send } = chooseNextDelivery(events, limited, nowMs + 100_000 * second)
     expect(performance.now() - startedAt).toBeLessThan(1_000)
     expect([ended.length, send?.id]).toEqual([99_999, 100_000])
   })
@@ -81,12 +81,12 @@ describe('the next delivery', () => {
       pending(2, { triggers: ['listener_gained'] }),
       pending(3)
     ]
-    expect(nextDelivery(events, limited, nowMs)).toEqual({
+    expect(chooseNextDelivery(events, limited, nowMs)).toEqual({
       ended: [],
       send: null,
       nextCheckMs: nowMs + second
     })
-    expect(nextDelivery(events, limited, nowMs + second)).toEqual({
+    expect(chooseNextDelivery(events, limited, nowMs + second)).toEqual({
       ended: [
         { id: 1, as: 'merged' },
         { id: 2, as: 'merged' }
@@ -106,7 +106,11 @@ describe('the next delivery', () => {
     for (let atS = 0; atS < 300; atS++) {
       const atMs = nowMs + atS * second
       const waiting = events.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
-      const { send, ended } = nextDelivery(waiting, hookState({ rateLimitMs: 60 * second, lastSentMs }), atMs)
+      const { send, ended } = chooseNextDelivery(
+        waiting,
+        hookState({ rateLimitMs: 60 * second, lastSentMs }),
+        atMs
+      )
       for (const { id } of ended) over.add(id)
       if (!send) continue
       over.add(send.id)
@@ -123,39 +127,45 @@ describe('the next delivery', () => {
   test('is not a retry if a newer event supersedes it', () => {
     const retry = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
     const newest = hookState({ policy: 'newest' })
-    expect(nextDelivery([retry, pending(2)], newest, nowMs)).toMatchObject({
+    expect(chooseNextDelivery([retry, pending(2)], newest, nowMs)).toMatchObject({
       ended: [{ id: 1, as: 'superseded' }],
       send: { id: 2 }
     })
-    expect(nextDelivery([retry], newest, nowMs)).toMatchObject({ ended: [], nextCheckMs: nowMs + second })
+    expect(chooseNextDelivery([retry], newest, nowMs)).toMatchObject({
+      ended: [],
+      nextCheckMs: nowMs + second
+    })
   })
 
   test('is not a retry an hour after an event for people, but the first attempt is made', () => {
     const old = { happenedAtMs: nowMs - 3_600 * second }
     const hour = hookState({ policy: 'hour' })
-    expect(nextDelivery([pending(1, { ...old, attempts: 3 })], hour, nowMs)).toEqual({
+    expect(chooseNextDelivery([pending(1, { ...old, attempts: 3 })], hour, nowMs)).toEqual({
       ended: [{ id: 1, as: 'expired' }],
       send: null,
       nextCheckMs: null
     })
-    expect(nextDelivery([pending(1, old)], hour, nowMs).send?.id).toBe(1)
+    expect(chooseNextDelivery([pending(1, old)], hour, nowMs).send?.id).toBe(1)
     expect(
-      nextDelivery([pending(1, { ...old, happenedAtMs: old.happenedAtMs + 1, attempts: 3 })], hour, nowMs)
-        .ended
+      chooseNextDelivery(
+        [pending(1, { ...old, happenedAtMs: old.happenedAtMs + 1, attempts: 3 })],
+        hour,
+        nowMs
+      ).ended
     ).toEqual([])
   })
 
   test('is a new event before one that an operator sends again', () => {
     const again = pending(1, { isAgain: true })
-    expect(nextDelivery([again, pending(2)], hookState(), nowMs).send?.id).toBe(2)
-    expect(nextDelivery([again], hookState(), nowMs).send?.id).toBe(1)
+    expect(chooseNextDelivery([again, pending(2)], hookState(), nowMs).send?.id).toBe(2)
+    expect(chooseNextDelivery([again], hookState(), nowMs).send?.id).toBe(1)
   })
 
   test('waits for nothing and is merged with nothing if an operator sends it again', () => {
     const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
     const again = pending(2, { isAgain: true })
     const limited = hookState({ rateLimitMs: 60 * second, lastSentMs: nowMs })
-    expect(nextDelivery([failed, again, pending(3)], limited, nowMs)).toEqual({
+    expect(chooseNextDelivery([failed, again, pending(3)], limited, nowMs)).toEqual({
       ended: [],
       send: { id: 2, triggers: ['song_changed'] },
       nextCheckMs: null
@@ -171,7 +181,7 @@ describe('for any deliveries', () => {
         due: fc.integer({ min: -7_200, max: 7_200 }),
         attempts: fc.integer({ min: 0, max: 4 }),
         isAgain: fc.boolean(),
-        raised: fc.uniqueArray(fc.constantFrom(...triggers), { minLength: 1, maxLength: 3 })
+        raised: fc.uniqueArray(fc.constantFrom(...triggerNames), { minLength: 1, maxLength: 3 })
       }),
       { maxLength: 12 }
     )
@@ -197,7 +207,7 @@ describe('for any deliveries', () => {
   test('none is both sent and ended, untried ones are only merged, and no trigger is lost by merging', () => {
     fc.assert(
       fc.property(anyPending, anyState, (waiting, state) => {
-        const next = nextDelivery(waiting, state, nowMs)
+        const next = chooseNextDelivery(waiting, state, nowMs)
         const endedIds = next.ended.map(({ id }) => id)
         expect(new Set(endedIds).size).toBe(endedIds.length)
         expect(endedIds).not.toContain(next.send?.id)
@@ -215,11 +225,11 @@ describe('for any deliveries', () => {
   test('one is sent, or there is a time of the next check at which something is due', () => {
     fc.assert(
       fc.property(anyPending, anyState, (waiting, given) => {
-        const next = nextDelivery(waiting, given, nowMs)
+        const next = chooseNextDelivery(waiting, given, nowMs)
         const left = waiting.filter(({ id }) => !next.ended.some(each => each.id === id))
         const isWaiting = left.length > 0 && next.send === null
         expect(next.nextCheckMs !== null).toBe(isWaiting)
-        const later = nextDelivery(left, given, next.nextCheckMs ?? nowMs)
+        const later = chooseNextDelivery(left, given, next.nextCheckMs ?? nowMs)
         const isDone =
           later.send !== null || later.ended.length > 0 || (later.nextCheckMs ?? 0) > (next.nextCheckMs ?? 0)
         expect(isWaiting ? (next.nextCheckMs ?? 0) > nowMs && isDone : true).toBe(true)
@@ -245,7 +255,7 @@ describe('for any deliveries', () => {
           let lastSentMs = 0
           for (let atMs = nowMs; atMs <= nowMs + 300 * second; atMs += 100) {
             const waiting = events.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
-            const { send, ended } = nextDelivery(waiting, hookState({ rateLimitMs, lastSentMs }), atMs)
+            const { send, ended } = chooseNextDelivery(waiting, hookState({ rateLimitMs, lastSentMs }), atMs)
             for (const { id } of ended) over.add(id)
             if (!send) continue
             gaps.push(lastSentMs === 0 ? Infinity : atMs - lastSentMs)

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 
 import {
   type AttemptResult,
-  maxAttempts,
+  maxDeliveryAttempts,
   type FailureState,
-  computeOutcome
+  computeDeliveryOutcome
 } from '../../../src/webhooks/deliveries/outcome.ts'
 
 const minute = 60_000
@@ -27,7 +27,7 @@ const failed = (given: Partial<AttemptResult> = {}) => attempted({ status: 500, 
 describe('an attempt', () => {
   test('that arrives resets the failures, and its start counts for the rate limit', () => {
     const ill = { failures: 9, failingSinceMs: 1, pauses: 3, pausedUntilMs: 5, lastSentMs: 7 }
-    expect(computeOutcome(attempted(), 3, ill, 0.5)).toEqual({
+    expect(computeDeliveryOutcome(attempted(), 3, ill, 0.5)).toEqual({
       state: 'delivered',
       nextAttemptMs: null,
       failureState: { ...well, lastSentMs: atMs },
@@ -38,7 +38,7 @@ describe('an attempt', () => {
   test('that fails is retried after the delays of Standard Webhooks with a fifth of jitter, ten times in all', () => {
     const delays = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(attempts => {
       const at = (random: number) =>
-        (computeOutcome(failed(), attempts, well, random).nextAttemptMs ?? 0) - atMs - 100
+        (computeDeliveryOutcome(failed(), attempts, well, random).nextAttemptMs ?? 0) - atMs - 100
       expect(at(0)).toBe(Math.round(at(0.5) * 0.8))
       expect(at(1)).toBe(Math.round(at(0.5) * 1.2))
       return at(0.5)
@@ -47,7 +47,7 @@ describe('an attempt', () => {
       [5_000, 5 * minute, 30 * minute].concat([2, 5, 10, 14, 20, 24].map(hours => hours * hour))
     )
     expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(75 * hour + 35 * minute + 5_000)
-    expect(computeOutcome(failed(), maxAttempts, well, 0.5)).toMatchObject({
+    expect(computeDeliveryOutcome(failed(), maxDeliveryAttempts, well, 0.5)).toMatchObject({
       state: 'failed',
       nextAttemptMs: null
     })
@@ -55,7 +55,7 @@ describe('an attempt', () => {
 
   test('with Retry-After is not retried earlier, and the wait is limited to an hour', () => {
     const next = (asked: number) =>
-      computeOutcome(failed({ retryAfterMs: asked }), 1, well, 0.5).nextAttemptMs
+      computeDeliveryOutcome(failed({ retryAfterMs: asked }), 1, well, 0.5).nextAttemptMs
     expect(next(120_000)).toBe(atMs + 100 + 120_000)
     expect(next(1_000)).toBe(atMs + 100 + 5_000)
     expect(next(9 * hour)).toBe(atMs + 100 + hour)
@@ -65,7 +65,7 @@ describe('an attempt', () => {
     let health = well
     const pauses: number[] = []
     for (let failure = 1; failure <= 13; failure++) {
-      health = computeOutcome(failed(), 1, health, 0.5).failureState
+      health = computeDeliveryOutcome(failed(), 1, health, 0.5).failureState
       pauses.push(health.pausedUntilMs === 0 ? 0 : (health.pausedUntilMs - atMs - 100) / minute)
     }
     expect(pauses).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
@@ -73,7 +73,7 @@ describe('an attempt', () => {
   })
 
   test('answered 410 disables the web hook', () => {
-    const outcome = computeOutcome(failed({ status: 410 }), 1, well, 0.5)
+    const outcome = computeDeliveryOutcome(failed({ status: 410 }), 1, well, 0.5)
     expect(outcome).toMatchObject({ state: 'failed', nextAttemptMs: null })
     expect(outcome.disabled).toContain('410')
   })
@@ -84,9 +84,11 @@ describe('an attempt', () => {
       failures,
       failingSinceMs: sinceMs
     })
-    expect(computeOutcome(failed(), 1, ill(98, atMs), 0.5).disabled).toBeNull()
-    expect(computeOutcome(failed(), 1, ill(99, atMs), 0.5).disabled).toContain('100')
-    expect(computeOutcome(failed(), 1, ill(5, atMs - 120 * hour + 101), 0.5).disabled).toBeNull()
-    expect(computeOutcome(failed(), 1, ill(5, atMs - 120 * hour), 0.5).disabled).toContain('five days')
+    expect(computeDeliveryOutcome(failed(), 1, ill(98, atMs), 0.5).disabled).toBeNull()
+    expect(computeDeliveryOutcome(failed(), 1, ill(99, atMs), 0.5).disabled).toContain('100')
+    expect(computeDeliveryOutcome(failed(), 1, ill(5, atMs - 120 * hour + 101), 0.5).disabled).toBeNull()
+    expect(computeDeliveryOutcome(failed(), 1, ill(5, atMs - 120 * hour), 0.5).disabled).toContain(
+      'five days'
+    )
   })
 })

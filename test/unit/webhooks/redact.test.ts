@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { secretValues, redactHeaders, redactSecrets } from '../../../src/webhooks/redact.ts'
+import { secretHeaderValues, redactHeaders, redactSecrets } from '../../../src/webhooks/redact.ts'
 
 test('a secret is redacted in all its encodings', () => {
   const secret = 'pass "word"/1'
@@ -31,6 +31,6 @@ test('only headers that operators cannot set are shown', () => {
     'x-api-key': 'key of the operator'
   }
   expect(redactHeaders(headers)).toEqual({ ...headers, authorization: '…', 'x-api-key': '…' })
-  expect(secretValues(headers)).toEqual(['Bearer token', 'token', 'key of the operator'])
+  expect(secretHeaderValues(headers)).toEqual(['Bearer token', 'token', 'key of the operator'])
   expect(redactHeaders({ 'content-type': 'text/hunter2' })).toEqual({ 'content-type': '…' })
 })

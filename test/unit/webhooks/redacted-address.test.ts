@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { redactedAddress, tokensIn } from '../../../src/webhooks/redact.ts'
+import { redactAddress, listAddressTokens } from '../../../src/webhooks/redact.ts'
 
 describe('a redacted address', () => {
   test.for([
@@ -12,18 +12,18 @@ describe('a redacted address', () => {
     ['https://u:p@a.example/hook', 'https://a.example/hook', 'https://a.example/…'],
     ['no address', '…', '…']
   ] as const)('%s', ([address, toManagers, toReaders]) => {
-    expect(redactedAddress(address, true)).toBe(toManagers)
-    expect(redactedAddress(address, false)).toBe(toReaders)
+    expect(redactAddress(address, true)).toBe(toManagers)
+    expect(redactAddress(address, false)).toBe(toReaders)
   })
 })
 
 test('parts of an address that may be tokens are longer than words', () => {
-  expect(tokensIn('https://a.example/hook')).toEqual([])
-  expect(tokensIn('https://a.example/services/T0KEN-in-path?key=T0KEN-in-query&a=b')).toEqual([
+  expect(listAddressTokens('https://a.example/hook')).toEqual([])
+  expect(listAddressTokens('https://a.example/services/T0KEN-in-path?key=T0KEN-in-query&a=b')).toEqual([
     '/services/T0KEN-in-path?key=T0KEN-in-query&a=b',
     '/services/T0KEN-in-path',
     'T0KEN-in-path',
     'T0KEN-in-query'
   ])
-  expect(tokensIn('no address')).toEqual([])
+  expect(listAddressTokens('no address')).toEqual([])
 })

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { urlFormat } from '../../../src/webhooks/format/addresses.ts'
+import { urlTextFormat } from '../../../src/webhooks/format/addresses.ts'
 import { discordMarkdownFormat } from '../../../src/webhooks/format/discord-markdown.ts'
-import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
+import { removeControlCharacters } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramHtmlFormat, telegramMarkdownFormat } from '../../../src/webhooks/format/telegram.ts'
 import {
   fillTemplate,
@@ -64,7 +64,7 @@ test('values are not parsed as templates, and invalid variables stay as they are
       fc.pre(!/\{\{\s*[\w.-]+\s*\}\}/.test(`${kept}{`) && !kept.endsWith('{'))
       const document = { title, station: { name: 'expanded' } }
       expect(plain(`${kept}|{{ title }}|{{ title }}`, document)).toBe(
-        `${kept}|${normalizeText(title)}|${normalizeText(title)}`
+        `${kept}|${removeControlCharacters(title)}|${removeControlCharacters(title)}`
       )
     })
   )
@@ -133,7 +133,7 @@ describe('a text that is too long', () => {
         telegramMarkdownFormat,
         discordMarkdownFormat,
         plainTextFormat,
-        urlFormat
+        urlTextFormat
       ]) {
         const template = `{{a}}${literal}`.repeat(2_000).slice(0, templateLength)
         expect(countCharacters(fillTemplate(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(
@@ -153,7 +153,8 @@ test('values in a post create no mentions', () => {
 })
 
 describe('an address', () => {
-  const address = (template: string, document: unknown) => fillTemplate(template, document, urlFormat, 2_000)
+  const address = (template: string, document: unknown) =>
+    fillTemplate(template, document, urlTextFormat, 2_000)
 
   test('may be a value, or begin with one', () => {
     const document = { url: 'https://radio.example/a_b?c=d', title: 'Ä & B/C' }
@@ -170,7 +171,11 @@ describe('an address', () => {
     fc.assert(
       fc.property(hostileText, title => {
         const { searchParams, host } = new URL(address('https://x.example/?q={{ t }}&page=1', { t: title }))
-        expect([host, ...searchParams]).toEqual(['x.example', ['q', normalizeText(title)], ['page', '1']])
+        expect([host, ...searchParams]).toEqual([
+          'x.example',
+          ['q', removeControlCharacters(title)],
+          ['page', '1']
+        ])
       })
     )
   })

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 
 import {
   countCharacters,
-  truncate,
-  truncateWithin,
-  splitToLength
+  truncateCharacters,
+  truncateGraphemes,
+  splitTextToLength
 } from '../../../src/webhooks/format/truncate.ts'
 
 const family = '👩‍👩‍👧'
@@ -24,17 +24,17 @@ test.for([
   ['e\u0301e\u0301', 3, 'e\u0301…'],
   ['🎵🎵🎵', 2, '🎵…']
 ] as const)('%j in %i characters is %j', ([text, most, expected]) => {
-  expect(truncate(text, most)).toBe(expected)
+  expect(truncateCharacters(text, most)).toBe(expected)
 })
 
 test('limits may be of graphemes and of bytes', () => {
   const few = { graphemes: 3, bytes: 100 }
-  expect([truncateWithin(family.repeat(3), few), truncateWithin(family.repeat(4), few)]).toEqual([
+  expect([truncateGraphemes(family.repeat(3), few), truncateGraphemes(family.repeat(4), few)]).toEqual([
     family.repeat(3),
     `${family}${family}…`
   ])
   const small = { graphemes: 100, bytes: 7 }
-  expect(['éééx', 'ééééé', family].map(text => truncateWithin(text, small))).toEqual(['éééx', 'éé…', '…'])
+  expect(['éééx', 'ééééé', family].map(text => truncateGraphemes(text, small))).toEqual(['éééx', 'éé…', '…'])
 })
 
 test('a truncated text is the longest sequence of whole graphemes within the limit', () => {
@@ -43,7 +43,7 @@ test('a truncated text is the longest sequence of whole graphemes within the lim
       const all = graphemesOf(text)
       const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
       const longest = candidates.findLast(each => countCharacters(each) <= most)
-      expect(truncate(text, most)).toBe(countCharacters(text) <= most ? text : longest)
+      expect(truncateCharacters(text, most)).toBe(countCharacters(text) <= most ? text : longest)
     })
   )
 })
@@ -59,7 +59,7 @@ test('a text truncated to two limits is the longest as well', () => {
         graphemesOf(each).length <= most.graphemes && Buffer.byteLength(each) <= most.bytes
       const all = graphemesOf(text)
       const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
-      expect(truncateWithin(text, most)).toBe(fits(text) ? text : candidates.findLast(fits))
+      expect(truncateGraphemes(text, most)).toBe(fits(text) ? text : candidates.findLast(fits))
     })
   )
 })
@@ -68,7 +68,7 @@ test('parts make up the text, are within their limit, and divide no grapheme tha
   fc.assert(
     fc.property(anyText, fc.integer({ min: 12, max: 40 }), (text, most) => {
       fc.pre(graphemesOf(text).every(each => countCharacters(each) <= most))
-      const parts = splitToLength(text, most)
+      const parts = splitTextToLength(text, most)
       expect(parts.flatMap(graphemesOf)).toEqual(graphemesOf(text))
       for (const part of parts) {
         expect(countCharacters(part)).toBeGreaterThan(0)
@@ -80,6 +80,6 @@ test('parts make up the text, are within their limit, and divide no grapheme tha
 
 test('a grapheme that is longer than a part is divided between characters', () => {
   const tower = `a${'\u0301'.repeat(9)}`
-  expect(splitToLength(tower, 4).map(countCharacters)).toEqual([4, 4, 2])
-  expect(splitToLength('', 4)).toEqual([])
+  expect(splitTextToLength(tower, 4).map(countCharacters)).toEqual([4, 4, 2])
+  expect(splitTextToLength('', 4)).toEqual([])
 })

@@ -1,17 +1,17 @@
 import { html, nothing } from 'lit'
 
-import { callAction, callApi, currentKey, storeUser } from '../api/call-api.ts'
+import { callAction, callApi, currentApiKey, storeSignedInUser } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { GetMeAnswer } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
 import { signedInEvent } from '../shell/sign-in.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView, panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
+import { guardUnsavedChanges } from '../ui/unsaved-changes.ts'
 import { createPasskey } from './new-passkey.ts'
 import { canUsePasskeys } from './passkeys.ts'
 
@@ -50,18 +50,18 @@ class AccountPage extends LightElement {
   constructor() {
     super()
     // Browsers fill in the current password by themselves.
-    guardChanges(this, () => this.#password.values.new_password !== '')
+    guardUnsavedChanges(this, () => this.#password.values.new_password !== '')
   }
 
   #poll<Name extends string>(name: Name) {
     return pollResource(this, {
-      path: () => (currentKey() === '' ? (`${account}/${name}` as const) : null),
+      path: () => (currentApiKey() === '' ? (`${account}/${name}` as const) : null),
       intervalMs
     })
   }
 
   protected override render() {
-    if (currentKey() !== '')
+    if (currentApiKey() !== '')
       return html`<p>You use an API key. Sign out, and sign in with an account, to manage the account.</p>`
     const me = this.#me.value
     if (me === null) return loadStateView(this.#me)
@@ -77,7 +77,7 @@ class AccountPage extends LightElement {
         <input type="text" name="username" autocomplete="username" .defaultValue=${email} hidden />
         ${
           hasPassword
-            ? labeledField(this.#password, {
+            ? labeledFieldView(this.#password, {
                 name: 'current_password',
                 type: 'password',
                 autocomplete: 'current-password',
@@ -85,7 +85,7 @@ class AccountPage extends LightElement {
               })
             : nothing
         }
-        ${labeledField(this.#password, {
+        ${labeledFieldView(this.#password, {
           name: 'new_password',
           type: 'password',
           autocomplete: 'new-password',
@@ -197,7 +197,7 @@ class AccountPage extends LightElement {
       'sign out',
       async () => {
         await callApi('DELETE', `${account}/sessions`)
-        storeUser(null)
+        storeSignedInUser(null)
         location.hash = '#/'
         this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
         return 'Signed out everywhere.'
@@ -213,7 +213,7 @@ class AccountPage extends LightElement {
   #keysView() {
     const rows = this.#keys.value ?? []
     const form = html`<form class="account-form" @submit=${() => this.#createKey()}>
-      ${labeledField(this.#key, { name: 'name', isRequired: true })}
+      ${labeledFieldView(this.#key, { name: 'name', isRequired: true })}
       <div><button type="submit" class="button">Create a key</button></div>
     </form>`
     return panelView(

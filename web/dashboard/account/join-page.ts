@@ -1,11 +1,11 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
-import { callApi, storeKey } from '../api/call-api.ts'
+import { toApiRequestError } from '../api/api-error.ts'
+import { callApi, storeTabApiKey } from '../api/call-api.ts'
 import type { OpenInvitationAnswer } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
-import { keepSession, requestSession, signedInEvent } from '../shell/sign-in.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
+import { storeSessionUser, requestSession, signedInEvent } from '../shell/sign-in.ts'
 import { buttonView } from '../ui/controls.ts'
 import { defineElements, LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { createPasskey } from './new-passkey.ts'
@@ -48,15 +48,15 @@ class JoinPage extends LightElement {
     const { isBusy } = this.#form
     return html`<form class="panel account-form" @submit=${() => this.#join(false)}>
       <p>You are invited as: ${roles.join(', ')}.</p>
-      ${labeledField(this.#form, {
+      ${labeledFieldView(this.#form, {
         name: 'email',
         type: 'email',
         autocomplete: 'username',
         help: 'You sign in with it.',
         isRequired: true
       })}
-      ${labeledField(this.#form, { name: 'name', autocomplete: 'name' })}
-      ${labeledField(this.#form, {
+      ${labeledFieldView(this.#form, { name: 'name', autocomplete: 'name' })}
+      ${labeledFieldView(this.#form, {
         name: 'password',
         type: 'password',
         autocomplete: 'new-password',
@@ -87,7 +87,7 @@ class JoinPage extends LightElement {
       const body = { token: this.token }
       this.invitation = await callApi('POST', `${account}/invitation`, { body, key: '' })
     } catch (error) {
-      this.problem = toApiError(error).message
+      this.problem = toApiRequestError(error).message
     }
   }
 
@@ -98,11 +98,11 @@ class JoinPage extends LightElement {
       const user = withPasskey
         ? await createPasskey({ path: `${account}/join/passkey`, body: person, store: join })
         : await join(null)
-      await keepSession(user)
+      await storeSessionUser(user)
       return ''
     })
     if (!isJoined) return
-    storeKey('')
+    storeTabApiKey('')
     location.hash = '#/'
     this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
   }

@@ -1,17 +1,17 @@
 /** A request that failed. The message is plain text for users. */
-export class ApiError extends Error {
+export class ApiRequestError extends Error {
   /** The HTTP status; 0 if no readable response arrived. */
   readonly status: number
   /** Whether the request had no key or an invalid one. */
   readonly isUnauthenticated: boolean
   /** The problems of single fields of the body. */
-  readonly fieldErrors: readonly FieldError[]
+  readonly fieldErrors: readonly FieldProblem[]
 
   constructor(
     message: string,
     status = 0,
     isUnauthenticated = false,
-    fieldErrors: readonly FieldError[] = []
+    fieldErrors: readonly FieldProblem[] = []
   ) {
     super(message)
     this.status = status
@@ -21,31 +21,41 @@ export class ApiError extends Error {
 }
 
 /** A problem of one field. `field` is its dotted path in the body, with which the message begins. */
-export interface FieldError {
+export interface FieldProblem {
   readonly field: string
   readonly message: string
 }
 
 /** Names the field in a problem as the form does: `url must not be empty.` is `URL must not be empty.` */
-export const describeProblem = (label: string, { field, message }: FieldError): string =>
+export const describeProblem = (label: string, { field, message }: FieldProblem): string =>
   message.startsWith(`${field} `) ? label + message.slice(field.length) : message
 
 /** Parses an error response. `formatted_message` is HTML and is ignored. */
-export function parseApiError(status: number, body: unknown, retryAfter: string | null): ApiError {
+export function parseErrorResponse(
+  status: number,
+  body: unknown,
+  retryAfter: string | null
+): ApiRequestError {
   const { message, type, extra_data: data } = Object(body)
-  if (typeof message !== 'string') return new ApiError(`The server returned an error (${status}).`, status)
+  if (typeof message !== 'string')
+    return new ApiRequestError(`The server returned an error (${status}).`, status)
   const seconds = Number(retryAfter)
   if (status === 429 && seconds > 0)
-    return new ApiError(`Too many requests. Try again in ${seconds} seconds.`, status)
+    return new ApiRequestError(`Too many requests. Try again in ${seconds} seconds.`, status)
   const isUnauthenticated = type === 'NotLoggedInException'
   if (status === 403 && !isUnauthenticated)
-    return new ApiError('You do not have permission to do that.', status)
-  return new ApiError(message, status, isUnauthenticated, Array.isArray(data?.errors) ? data.errors : [])
+    return new ApiRequestError('You do not have permission to do that.', status)
+  return new ApiRequestError(
+    message,
+    status,
+    isUnauthenticated,
+    Array.isArray(data?.errors) ? data.errors : []
+  )
 }
 
 /** Whether an error says that the server has refused a request; otherwise it may have carried it out. */
-export const isRefusal = ({ status }: ApiError): boolean => status >= 400 && status < 500
+export const isRefusedRequest = ({ status }: ApiRequestError): boolean => status >= 400 && status < 500
 
-/** Converts whatever was thrown; anything but an `ApiError` counts as an unreachable server. */
-export const toApiError = (error: unknown): ApiError =>
-  error instanceof ApiError ? error : new ApiError('The server cannot be reached.')
+/** Converts whatever was thrown; anything but an `ApiRequestError` counts as an unreachable server. */
+export const toApiRequestError = (error: unknown): ApiRequestError =>
+  error instanceof ApiRequestError ? error : new ApiRequestError('The server cannot be reached.')

@@ -1,18 +1,18 @@
-import { serverUrl } from '../../elements/addresses.ts'
-import { ApiError, parseApiError, toApiError } from './api-error.ts'
+import { serverUrlOfFile } from '../../elements/addresses.ts'
+import { ApiRequestError, parseErrorResponse, toApiRequestError } from './api-error.ts'
 import type { ActionResult } from './responses.ts'
-import type { ApiResponse, IsDocumented, Method } from './typed-response.ts'
+import type { ApiResponse, IsDocumented, HttpMethod } from './typed-response.ts'
 
 /** The server that served this page. */
-export const serverBaseUrl: URL = serverUrl(import.meta.url)
+export const serverBaseUrl: URL = serverUrlOfFile(import.meta.url)
 
 const storageKey = 'cuewire-key'
 
 /** The API key of the operator, '' if signed out. It is kept for this browser tab and never part of a URL. */
-export const currentKey = (): string => sessionStorage.getItem(storageKey) ?? ''
+export const currentApiKey = (): string => sessionStorage.getItem(storageKey) ?? ''
 
 /** Stores the key for this tab; '' deletes it. */
-export function storeKey(key: string): void {
+export function storeTabApiKey(key: string): void {
   if (key === '') sessionStorage.removeItem(storageKey)
   else sessionStorage.setItem(storageKey, key)
 }
@@ -30,7 +30,7 @@ let tabUser: string | null = null
 const currentUser = (): string => (tabUser ??= readStoredUser())
 
 /** Stores who has signed in, for all tabs; null after signing out. */
-export function storeUser(id: number | null): void {
+export function storeSignedInUser(id: number | null): void {
   tabUser = id === null ? '' : String(id)
   if (id === null) localStorage.removeItem(userStorageKey)
   else localStorage.setItem(userStorageKey, tabUser)
@@ -57,7 +57,7 @@ export function adoptStoredUser(): void {
 
 /** Identifies the key or the user of this tab; '' if signed out. A key wins. */
 export const currentCaller = (): string =>
-  currentKey() || (currentUser() === '' ? '' : `user ${currentUser()}`)
+  currentApiKey() || (currentUser() === '' ? '' : `user ${currentUser()}`)
 
 /** Dispatched on the document when the server rejects the stored key or the session; `detail`: while saving. */
 export const keyRejectedEvent = 'cuewire-key-rejected'
@@ -86,21 +86,21 @@ const defaultTimeoutMs = 20_000
 
 /**
  * Calls the API: `callApi('GET', 'api/stats')`. The type of the answer is that of the OpenAPI document, against which
- * the server is tested. Throws an `ApiError`, also for an answer that is neither an object nor an array.
+ * the server is tested. Throws an `ApiRequestError`, also for an answer that is neither an object nor an array.
  */
-export async function callApi<By extends Method, Path extends string>(
+export async function callApi<By extends HttpMethod, Path extends string>(
   method: By,
   path: Path,
   ...options: IsDocumented<By, Path> extends true ? [options?: CallOptions] : [undocumented: never]
 ): Promise<ApiResponse<By, Path>>
-export async function callApi(method: Method, path: string, options?: CallOptions): Promise<unknown> {
+export async function callApi(method: HttpMethod, path: string, options?: CallOptions): Promise<unknown> {
   return requestJson(method, path, options)
 }
 
 /** Like `callApi`, where the caller knows the type of the answer. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- JSON has no type
 export async function requestJson<Json>(
-  method: Method,
+  method: HttpMethod,
   path: string,
   options: CallOptions = {}
 ): Promise<Json> {
@@ -108,32 +108,32 @@ export async function requestJson<Json>(
     const response = await sendRequest(method, path, options)
     const json = await response.json().catch(() => null)
     if (typeof json !== 'object' || json === null)
-      throw new ApiError('The server returned an unexpected response.')
+      throw new ApiRequestError('The server returned an unexpected response.')
     return json
   } catch (error) {
-    throw toApiError(error)
+    throw toApiRequestError(error)
   }
 }
 
 /** The time for a large file over a slow connection. */
 export const fileTimeoutMs = 30 * 60_000
 
-/** Reads a file of the API. Throws an `ApiError`. */
-export async function requestFile(
+/** Reads a file of the API. Throws an `ApiRequestError`. */
+export async function requestApiFile(
   path: string,
   options: Pick<CallOptions, 'signal'> = {}
 ): Promise<Response> {
   try {
     return await sendRequest('GET', path, { ...options, timeoutMs: fileTimeoutMs })
   } catch (error) {
-    throw toApiError(error)
+    throw toApiRequestError(error)
   }
 }
 
 /** The time for a file that the server makes. */
 const downloadTimeoutMs = 60_000
 
-/** Downloads a file of the API under a name. Throws an `ApiError`. */
+/** Downloads a file of the API under a name. Throws an `ApiRequestError`. */
 export async function downloadFile(path: string, name: string, timeoutMs = downloadTimeoutMs): Promise<void> {
   try {
     const response = await sendRequest('GET', path, { timeoutMs })
@@ -144,25 +144,25 @@ export async function downloadFile(path: string, name: string, timeoutMs = downl
     // The browser has started to read it by then.
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
   } catch (error) {
-    throw toApiError(error)
+    throw toApiRequestError(error)
   }
 }
 
 /** The headers that say who sends a request. Without a key, that is the user of the session. */
-export const callerHeaders = (key = currentKey()): Readonly<Record<string, string>> => ({
+export const callerHeaders = (key = currentApiKey()): Readonly<Record<string, string>> => ({
   // Without it, the server refuses a session that changes something.
   'X-Requested-With': 'cuewire',
   ...(key === '' ? {} : { 'X-API-Key': key })
 })
 
-/** Throws an `ApiError` for a response that is an error. */
+/** Throws an `ApiRequestError` for a response that is an error. */
 async function sendRequest(
-  method: Method,
+  method: HttpMethod,
   path: string,
   { body, key, isSave = method !== 'GET', signal, timeoutMs = defaultTimeoutMs }: CallOptions
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs)
-  const usedKey = key ?? currentKey()
+  const usedKey = key ?? currentApiKey()
   const response = await fetch(new URL(path, serverBaseUrl), {
     method,
     headers: {
@@ -176,7 +176,7 @@ async function sendRequest(
   })
   if (response.ok) return response
   const json: unknown = await response.json().catch(() => null)
-  const error = parseApiError(response.status, json, response.headers.get('Retry-After'))
+  const error = parseErrorResponse(response.status, json, response.headers.get('Retry-After'))
   if (error.isUnauthenticated && key === undefined)
     document.dispatchEvent(new CustomEvent(keyRejectedEvent, { detail: isSave }))
   throw error
@@ -188,13 +188,13 @@ interface ActionOptions extends CallOptions {
 }
 
 /** Calls an action of the API. Returns its message to operators. */
-export async function callAction<By extends Method, Path extends string>(
+export async function callAction<By extends HttpMethod, Path extends string>(
   method: By,
   path: Path,
   ...options: IsDocumented<By, Path> extends true ? [options?: ActionOptions] : [undocumented: never]
 ): Promise<string>
 export async function callAction(
-  method: Method,
+  method: HttpMethod,
   path: string,
   { refresh, ...options }: ActionOptions = {}
 ): Promise<string> {

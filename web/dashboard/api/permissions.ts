@@ -1,6 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { toApiError } from './api-error.ts'
+import { toApiRequestError } from './api-error.ts'
 import { callApi, currentCaller } from './call-api.ts'
 import type { GetMyPermissionsAnswer } from './responses.ts'
 
@@ -37,7 +37,7 @@ const requirements = {
 } as const satisfies Readonly<Record<string, readonly [access: 'read' | 'write', permission: string]>>
 
 /** What the dashboard shows or offers if the key has the permission. */
-export type Feature = keyof typeof requirements
+export type DashboardFeature = keyof typeof requirements
 
 const retryMs = 10_000
 
@@ -75,7 +75,7 @@ export function watchPermissions(host: ReactiveControllerHost, station: () => st
   })
   return {
     /** False until the permissions are known. */
-    allows: (feature: Feature): boolean => {
+    allows: (feature: DashboardFeature): boolean => {
       if (permissions === null) return false
       const [access, permission] = requirements[feature]
       const name = String(station())
@@ -102,7 +102,7 @@ function readPermissions(): Promise<KeyPermissions> {
   const promise = callApi('GET', 'api/frontend/account/permissions').then(
     response => response.effective_permissions,
     error => {
-      const { status, isUnauthenticated } = toApiError(error)
+      const { status, isUnauthenticated } = toApiRequestError(error)
       // A session that has ended may continue.
       if (status === 403 && !isUnauthenticated) return noPermissions
       cache = null

@@ -1,6 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { type ApiError, toApiError } from './api-error.ts'
+import { type ApiRequestError, toApiRequestError } from './api-error.ts'
 import { requestJson, sessionResumedEvent } from './call-api.ts'
 import type { ApiResponse } from './typed-response.ts'
 
@@ -26,7 +26,7 @@ export interface PolledResource<Value> {
   /** When `value` was read, by `Date.now()`. */
   readonly readAtMs: number
   /** The error of the last attempt; null if it succeeded. */
-  readonly error: ApiError | null
+  readonly error: ApiRequestError | null
   /** Reads the resource now. Never rejects. */
   readonly refresh: () => Promise<void>
 }
@@ -51,7 +51,7 @@ export function pollResource<Path extends string, Value = ApiResponse<'GET', Pat
   const resource: {
     value: Value | null
     readAtMs: number
-    error: ApiError | null
+    error: ApiRequestError | null
     readonly refresh: () => Promise<void>
   } = { value: initialValue, readAtMs: initialValue === null ? 0 : Date.now(), error: null, refresh: read }
   let path: Path | null = null
@@ -76,7 +76,7 @@ export function pollResource<Path extends string, Value = ApiResponse<'GET', Pat
       resource.error = null
     } catch (thrown) {
       if (signal.aborted) return
-      resource.error = toApiError(thrown)
+      resource.error = toApiRequestError(thrown)
     }
     if (resource.error?.status !== 403) schedule(nextDelayMs())
     needsSecondRead = false
@@ -117,7 +117,7 @@ export function pollResource<Path extends string, Value = ApiResponse<'GET', Pat
   function onAvailability({ detail: isAvailable }: CustomEvent<boolean>): void {
     if (isAvailable) return readUnlessForbidden()
     if (path === null || resource.error?.status === 403) return
-    resource.error = toApiError(null)
+    resource.error = toApiRequestError(null)
     host.requestUpdate()
   }
 

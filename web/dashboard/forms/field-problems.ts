@@ -1,4 +1,4 @@
-import { type ApiError, describeProblem, type FieldError } from '../api/api-error.ts'
+import { type ApiRequestError, describeProblem, type FieldProblem } from '../api/api-error.ts'
 
 /** What a form calls a field. `name` is its path in the body; a dot separates the members of an object. */
 export interface FieldLabel {
@@ -7,7 +7,7 @@ export interface FieldLabel {
 }
 
 /** The field that a problem belongs to: the one with its path, or with the start of it. */
-export function findField<Field extends FieldLabel>(
+export function findFieldOfProblem<Field extends FieldLabel>(
   fields: readonly Field[],
   path: string
 ): Field | undefined {
@@ -21,21 +21,21 @@ export function findField<Field extends FieldLabel>(
 }
 
 /** The label of a field in a sentence: `Name` for `Name (optional)`. */
-export const nameField = (fields: readonly FieldLabel[], name: string): string =>
-  (findField(fields, name)?.label ?? name).replace(/ \(.*\)$/, '')
+export const fieldLabelInSentence = (fields: readonly FieldLabel[], name: string): string =>
+  (findFieldOfProblem(fields, name)?.label ?? name).replace(/ \(.*\)$/, '')
 
 /** The first problem of each field, and the other problems of an error as one text; '' for none. */
-export function sortProblems(
-  { message, fieldErrors }: ApiError,
+export function splitProblemsByField(
+  { message, fieldErrors }: ApiRequestError,
   fields: readonly FieldLabel[],
-  describe: (label: string, problem: FieldError) => string = describeProblem
+  describe: (label: string, problem: FieldProblem) => string = describeProblem
 ): { readonly ofFields: ReadonlyMap<string, string>; readonly rest: string } {
   const ofFields = new Map<string, string>()
   const others: string[] = []
   for (const problem of fieldErrors) {
-    const name = findField(fields, problem.field)?.name
+    const name = findFieldOfProblem(fields, problem.field)?.name
     if (name === undefined) others.push(problem.message)
-    else if (!ofFields.has(name)) ofFields.set(name, describe(nameField(fields, name), problem))
+    else if (!ofFields.has(name)) ofFields.set(name, describe(fieldLabelInSentence(fields, name), problem))
   }
   return { ofFields, rest: fieldErrors.length === 0 ? message : others.join(' ') }
 }

@@ -4,7 +4,7 @@ import { live } from 'lit/directives/live.js'
 import { buttonView } from '../ui/controls.ts'
 import { choicesView } from './choices-view.ts'
 import type { FieldViewOptions, FormField } from './form-field.ts'
-import { pairsToText, textToPairs, toLines } from './form-values.ts'
+import { pairsToText, textToPairs, splitTextLines } from './form-values.ts'
 
 /** A field with its label, its description and its problem. */
 export function fieldView(options: FieldViewOptions) {
@@ -59,7 +59,7 @@ function controlView(options: FieldViewOptions) {
     case 'long-secret':
       return areaView(options, textOf(value), onChange)
     case 'lines':
-      return areaView(options, listOf(value).join('\n'), text => onChange(toLines(text)))
+      return areaView(options, listOf(value).join('\n'), text => onChange(splitTextLines(text)))
     case 'pairs':
       return areaView(options, pairsToText(value), text => onChange(textToPairs(text)))
     case 'moment':

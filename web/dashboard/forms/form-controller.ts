@@ -1,10 +1,15 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { ApiError, type FieldError, toApiError } from '../api/api-error.ts'
-import { type ActionRunner, confirmAction, notify, openActionRunner } from '../ui/actions.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
-import { type FieldLabel, findField, nameField, sortProblems } from './field-problems.ts'
-import { openEdits } from './form-edits.ts'
+import { ApiRequestError, type FieldProblem, toApiRequestError } from '../api/api-error.ts'
+import { type ActionRunner, confirmAction, showNotice, openActionRunner } from '../ui/actions.ts'
+import { guardUnsavedChanges } from '../ui/unsaved-changes.ts'
+import {
+  type FieldLabel,
+  findFieldOfProblem,
+  fieldLabelInSentence,
+  splitProblemsByField
+} from './field-problems.ts'
+import { openFormEdits } from './form-edits.ts'
 
 interface FormOptions<Values extends object> {
   /** The stored values, or those of a new record. Evaluated at every use. */
@@ -12,7 +17,7 @@ interface FormOptions<Values extends object> {
   /** The fields that show their problems. The problems of others are those of the form. */
   readonly fields: () => readonly FieldLabel[]
   /** Describes the problem of a field; by default, its message begins with the label. */
-  readonly describe?: (label: string, problem: FieldError) => string
+  readonly describe?: (label: string, problem: FieldProblem) => string
   /** Whether the host shows `problem`. By default, the operator is notified of it. */
   readonly showsProblem?: boolean
   /** Whether the operator is asked before changes are lost; by default, yes. */
@@ -38,38 +43,38 @@ export function openForm<Values extends object>(
     actions = openActionRunner(host)
   }: FormOptions<Values>
 ) {
-  const edits = openEdits(start)
+  const edits = openFormEdits(start)
   let problems: ReadonlyMap<string, string> = new Map()
   let problem = ''
   let isDetached = false
   let isBusy = false
   host.addEventListener('submit', event => event.preventDefault())
-  if (isGuarded) guardChanges(host, () => form.hasChanges)
+  if (isGuarded) guardUnsavedChanges(host, () => form.hasChanges)
 
   /** Asks before the changes overwrite what someone else has changed since they began. */
   async function confirmOverwrite(stored: Partial<Values>): Promise<void> {
     const names = edits
       .listConflicts(stored)
-      .map(name => nameField(fields(), name))
+      .map(name => fieldLabelInSentence(fields(), name))
       .join(', ')
     if (names === '') return
     const text = `${names}: the stored values are no longer those that you have edited. Yours overwrite them.`
     const verb = 'Save anyway'
     if (await confirmAction({ title: 'Someone changed this meanwhile', text, verb })) return
-    throw new ApiError(
+    throw new ApiRequestError(
       `Not saved: someone changed ${names} meanwhile. Open the form again to see the new values.`
     )
   }
 
   /** Shows each problem at its field and moves the focus to the first one. */
   function showProblems(error: unknown): void {
-    const apiError = toApiError(error)
-    const { ofFields, rest } = sortProblems(apiError, fields(), describe)
+    const apiError = toApiRequestError(error)
+    const { ofFields, rest } = splitProblemsByField(apiError, fields(), describe)
     problems = ofFields
     isDetached = apiError.status === 404
     if (showsProblem) problem = rest
     else if (rest !== '')
-      notify(host, { text: rest, isError: true, isConnectionError: apiError.status === 0 })
+      showNotice(host, { text: rest, isError: true, isConnectionError: apiError.status === 0 })
     host.requestUpdate()
     void host.updateComplete.then(() => {
       const first = host.querySelector<HTMLElement>('[aria-invalid=true]')
@@ -82,7 +87,7 @@ export function openForm<Values extends object>(
   const form = {
     /** The start of the ids of its fields. */
     id: host.localName,
-    labelOf: (name: string): string => findField(fields(), name)?.label ?? name,
+    labelOf: (name: string): string => findFieldOfProblem(fields(), name)?.label ?? name,
     /** The values of the edited fields, also of those that are not shown now. */
     get edited(): Partial<Values> {
       return edits.edited

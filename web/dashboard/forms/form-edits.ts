@@ -1,10 +1,11 @@
-export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+export const isSameJson = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other)
 
 /**
  * What was edited in a form. `start` returns the stored values, which may change at any time: it is evaluated
  * at every use. A field that is edited keeps the one with which its edit began.
  */
-export function openEdits<Values extends object>(start: () => Values) {
+export function openFormEdits<Values extends object>(start: () => Values) {
   type Value = Values[keyof Values]
   const edits = new Map<keyof Values, { readonly before: Value; readonly value: Value }>()
   /** The edits that are being saved. */
@@ -31,14 +32,14 @@ export function openEdits<Values extends object>(start: () => Values) {
     set<Name extends keyof Values>(name: Name, value: Values[Name]): void {
       const edit = edits.get(name)
       const before = edit === undefined ? start()[name] : edit.before
-      if (isSame(value, before)) edits.delete(name)
+      if (isSameJson(value, before)) edits.delete(name)
       else edits.set(name, { before, value })
     },
     /** The edited fields whose stored values are not those with which their edits began. */
     listConflicts(stored: Partial<Values>): string[] {
       const names: string[] = []
       for (const name in this.changes)
-        if (name in stored && !isSame(edits.get(name)?.before, stored[name])) names.push(name)
+        if (name in stored && !isSameJson(edits.get(name)?.before, stored[name])) names.push(name)
       return names
     },
     /** Remembers which edits are being saved. */

@@ -106,7 +106,7 @@ export function toFormFields({ properties, required }: PropertySchema, prefix = 
     const [example] = schema.examples ?? []
     return {
       name: prefix + key,
-      label: toLabel(key),
+      label: toFieldLabel(key),
       description: describeField(schema.description ?? ''),
       kind,
       isRequired: required?.includes(key) ?? false,
@@ -164,7 +164,7 @@ const spellings: Readonly<Record<string, string>> = {
 }
 
 /** The label of a field: `Admin password` for `admin_password`, `S3 endpoint` for `s3Endpoint`. */
-export function toLabel(name: string): string {
+export function toFieldLabel(name: string): string {
   const words = name
     .replace(/^is_/, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

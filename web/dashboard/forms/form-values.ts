@@ -1,4 +1,4 @@
-import { isSame } from './form-edits.ts'
+import { isSameJson } from './form-edits.ts'
 import type { FormField } from './form-field.ts'
 
 /** The values of a form by the names of its fields. Numbers are text as long as they are edited. */
@@ -7,23 +7,23 @@ export type FormValues = Readonly<Record<string, unknown>>
 export type ApiRecord = Readonly<Record<string, unknown>>
 
 /** The values with which a form starts: those of the record, or the defaults. Secrets are empty. */
-export function initialValues(fields: readonly FormField[], record: ApiRecord | null): FormValues {
+export function initialFormValues(fields: readonly FormField[], record: ApiRecord | null): FormValues {
   return Object.fromEntries(
     fields.map(field => {
       const stored = record === null ? undefined : readPath(record, field.name)
-      return [field.name, isSecret(field) ? '' : (stored ?? field.fallback)]
+      return [field.name, isSecretField(field) ? '' : (stored ?? field.fallback)]
     })
   )
 }
 
-export const isSecret = ({ kind }: FormField): boolean => kind === 'secret' || kind === 'long-secret'
+export const isSecretField = ({ kind }: FormField): boolean => kind === 'secret' || kind === 'long-secret'
 
 /** Reads `config.url` of `{config: [{key: 'url', value}]}` or of `{config: {url}}`. */
 function readPath(record: ApiRecord, name: string): unknown {
   const [key = '', member] = name.split('.')
   const value = record[key]
   if (member === undefined) return value
-  if (Array.isArray(value)) return pairsIn(value).find(pair => pair.key === member)?.value
+  if (Array.isArray(value)) return toNamedPairs(value).find(pair => pair.key === member)?.value
   return Object.entries(value ?? {}).find(([each]) => each === member)?.[1]
 }
 
@@ -36,13 +36,14 @@ const isPair = (each: unknown): each is Pair =>
   typeof each === 'object' && each !== null && 'key' in each && 'value' in each
 
 /** The named values of a list of them; none if it is something else. */
-export const pairsIn = (value: unknown): readonly Pair[] => (Array.isArray(value) ? value.filter(isPair) : [])
+export const toNamedPairs = (value: unknown): readonly Pair[] =>
+  Array.isArray(value) ? value.filter(isPair) : []
 
 /**
  * The body that stores the values: for a new record (`before` is null) what differs from the defaults, else
  * what was changed. An emptied field that has a default is reset to it; null removes a secret.
  */
-export function toBody(
+export function toRequestBody(
   fields: readonly FormField[],
   values: FormValues,
   before: FormValues | null
@@ -53,7 +54,7 @@ export function toBody(
     const reference = before === null ? field.fallback : before[field.name]
     const isNeeded = before === null && field.isRequired
     if (field.isFixed && before !== null) continue
-    if (!isNeeded && isSame(value, reference)) continue
+    if (!isNeeded && isSameJson(value, reference)) continue
     assign(body, field.name, toInput(field, value))
   }
   return body
@@ -75,20 +76,20 @@ function assign(body: Record<string, unknown>, name: string, value: unknown): vo
 
 /** `name=value` in each line, from a list of named values. */
 export const pairsToText = (pairs: unknown): string =>
-  pairsIn(pairs)
+  toNamedPairs(pairs)
     .map(({ key, value }) => `${key}=${String(value)}`)
     .join('\n')
 
 /** Parses `name=value` in each line; a line without `=` is a name with an empty value. */
 export function textToPairs(text: string): { key: string; value: string }[] {
-  return toLines(text).map(line => {
+  return splitTextLines(text).map(line => {
     const [key = '', ...rest] = line.split('=')
     return { key: key.trim(), value: rest.join('=').trim() }
   })
 }
 
 /** The lines that are not blank, trimmed. */
-export const toLines = (text: string): string[] =>
+export const splitTextLines = (text: string): string[] =>
   text
     .split('\n')
     .map(line => line.trim())

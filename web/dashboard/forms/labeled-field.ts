@@ -18,7 +18,7 @@ interface LabeledFieldOptions<Name extends string> {
 }
 
 /** A text field with its label, its help and its problem. A text is trimmed, a password is not. */
-export function labeledField<Name extends string>(
+export function labeledFieldView<Name extends string>(
   form: TextForm<NoInfer<Name>>,
   { name, type = 'text', autocomplete = 'off', help = '', isRequired = false }: LabeledFieldOptions<Name>
 ) {

@@ -5,7 +5,13 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { fieldView } from './field-view.ts'
 import { openForm } from './form-controller.ts'
 import type { FormField } from './form-field.ts'
-import { type ApiRecord, type FormValues, initialValues, isSecret, toBody } from './form-values.ts'
+import {
+  type ApiRecord,
+  type FormValues,
+  initialFormValues,
+  isSecretField,
+  toRequestBody
+} from './form-values.ts'
 
 /** Returns the fields to show. `read` returns the value of a field; undefined if it has none yet. */
 export type FieldSelection = (read: (name: string) => unknown) => readonly FormField[]
@@ -37,7 +43,7 @@ export class RecordForm extends LightElement {
   declare cancel: (() => void) | null
 
   readonly form = openForm<FormValues>(this, {
-    start: () => initialValues(this.#fields, this.record),
+    start: () => initialFormValues(this.#fields, this.record),
     fields: () => this.#fields,
     showsProblem: true
   })
@@ -100,7 +106,7 @@ export class RecordForm extends LightElement {
       value,
       problem: this.form.problemOf(field.name),
       isDisabled: this.isReadOnly || (field.isFixed && !this.isNew),
-      isStored: isSecret(field) && !this.isNew,
+      isStored: isSecretField(field) && !this.isNew,
       onChange: next => this.form.set(field.name, next)
     })
   }
@@ -115,13 +121,17 @@ export class RecordForm extends LightElement {
     if (this.isReadOnly || this.form.isGone) return
     const fields = this.#fields
     const { load } = this
-    const body = toBody(fields, this.form.values, this.isNew ? null : initialValues(fields, this.record))
+    const body = toRequestBody(
+      fields,
+      this.form.values,
+      this.isNew ? null : initialFormValues(fields, this.record)
+    )
     await this.form.submit(
       async () => {
         await this.save(body)
         return ''
       },
-      load === null ? undefined : async () => initialValues(fields, await load())
+      load === null ? undefined : async () => initialFormValues(fields, await load())
     )
   }
 }

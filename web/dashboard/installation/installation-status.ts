@@ -20,15 +20,19 @@ export interface InstallationStatus {
 }
 
 /** The banner above every view; empty if there is no problem. */
-export const statusView = (status: InstallationStatus) =>
+export const installationStatusView = (status: InstallationStatus) =>
   html`<div class="status-banner" role="status">
-    ${describeProblems(status).map(text => html`<p class="status-text">${text}</p>`)}
+    ${describeInstallationProblems(status).map(text => html`<p class="status-text">${text}</p>`)}
   </div>`
 
 const outdated = 'The information shown may be out of date'
 
 /** Describes the problems of the installation in sentences, the worst first. */
-export function describeProblems({ health: parts, queues: all, healthError }: InstallationStatus): string[] {
+export function describeInstallationProblems({
+  health: parts,
+  queues: all,
+  healthError
+}: InstallationStatus): string[] {
   if (healthError !== '') return [`${healthError} ${outdated}.`]
   const problems: string[] = []
   if (parts?.redis === 'down') problems.push(`Redis is not responding. ${outdated}.`)

@@ -1,8 +1,8 @@
-import { ApiError } from '../api/api-error.ts'
+import { ApiRequestError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { StationPath } from '../api/typed-response.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
-import { splitBatch } from './batch-requests.ts'
+import { splitBatchPaths } from './batch-requests.ts'
 
 /** An action on many files and folders. */
 export type BatchAction =
@@ -28,16 +28,16 @@ interface BatchOptions {
 
 /**
  * Runs an action on a selection, in several requests if it is large. Returns a message for the operator. Throws
- * an `ApiError` with the first errors if some files failed.
+ * an `ApiRequestError` with the first errors if some files failed.
  */
-export async function runBatch(
+export async function runBatchAction(
   action: BatchAction,
   { path, folder, keys, onProgress }: BatchOptions
 ): Promise<string> {
   const errors: string[] = []
   let done = 0
   let songs = 0
-  for (const request of splitBatch(keys)) {
+  for (const request of splitBatchPaths(keys)) {
     const isInParts = request.dirs.length > 0 && !wholeActions.has(action.do)
     let after: string | null = isInParts ? '' : null
     do {
@@ -54,7 +54,7 @@ export async function runBatch(
   }
   if (errors.length === 0) return `${formatCount(keys.size, 'item')} ${resultTexts[action.do]}.`
   const more = errors.length > errorsShown ? ` And ${errors.length - errorsShown} more errors.` : ''
-  throw new ApiError(`${errors.slice(0, errorsShown).join(' ')}${more}`, 400)
+  throw new ApiRequestError(`${errors.slice(0, errorsShown).join(' ')}${more}`, 400)
 }
 
 const resultTexts: Readonly<Record<BatchAction['do'], string>> = {
@@ -67,7 +67,7 @@ const resultTexts: Readonly<Record<BatchAction['do'], string>> = {
 }
 
 /** `1,200 of 5,000`; for a single folder, `1,200 songs`. */
-export function describeProgress(done: number, total: number, songs: number): string {
+export function describeBatchProgress(done: number, total: number, songs: number): string {
   if (done === total) return ''
   if (total === 1) return songs === 0 ? '' : formatCount(songs, 'song')
   return done === 0 ? '' : `${formatNumber(done)} of ${formatNumber(total)}`

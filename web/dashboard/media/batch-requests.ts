@@ -1,5 +1,5 @@
 import { formatCount } from '../ui/text.ts'
-import { parseKeys } from './library-row.ts'
+import { splitRowKeys } from './library-row.ts'
 
 /** Files per request: each is a change of the station, and progress is shown after each request. */
 const filesPerRequest = 100
@@ -7,8 +7,8 @@ const filesPerRequest = 100
 const foldersPerRequest = 1
 
 /** Splits the paths of a selection into requests. Folders come first: their files may be selected as well. */
-export function splitBatch(keys: Iterable<string>): { files: string[]; dirs: string[] }[] {
-  const { files, dirs } = parseKeys(keys)
+export function splitBatchPaths(keys: Iterable<string>): { files: string[]; dirs: string[] }[] {
+  const { files, dirs } = splitRowKeys(keys)
   const requests: { files: string[]; dirs: string[] }[] = []
   for (let at = 0; at < dirs.length; at += foldersPerRequest)
     requests.push({ files: [], dirs: dirs.slice(at, at + foldersPerRequest) })
@@ -19,7 +19,7 @@ export function splitBatch(keys: Iterable<string>): { files: string[]; dirs: str
 
 /** What a deletion removes. `songs` is the number of songs in the folders; null if it is not known. */
 export function describeDeletion(keys: ReadonlySet<string>, songs: number | null): string {
-  const { files, dirs } = parseKeys(keys)
+  const { files, dirs } = splitRowKeys(keys)
   const parts = [
     ...(files.length > 0 ? [formatCount(files.length, 'file')] : []),
     ...(dirs.length > 0

@@ -1,6 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import {
@@ -10,12 +10,12 @@ import {
   type Cues,
   cueStep,
   cueTitles,
-  formatPosition,
+  formatCuePosition,
   moveCue,
   resolveCuePosition
 } from './cues.ts'
-import { problemView } from './field-problem.ts'
-import { durationOf, type Waveform } from './waveform-columns.ts'
+import { fieldProblemView } from './field-problem.ts'
+import { waveformSeconds, type WaveformPixels } from './waveform-columns.ts'
 import { drawWaveform, loadWaveform } from './waveform.ts'
 
 /** Dispatched when the operator changed a cue point; `detail` are all of them. */
@@ -45,7 +45,7 @@ export class CueEditor extends LightElement {
   canEdit = false
   /** The problem of a cue point that was not saved; '' for none. */
   problemOf: (name: CueName) => string = () => ''
-  waveform: Waveform | null = null
+  waveform: WaveformPixels | null = null
   problem = ''
   #aborter = new AbortController()
   readonly #resizes = new ResizeObserver(() => this.#draw())
@@ -66,7 +66,7 @@ export class CueEditor extends LightElement {
 
   /** The decoder knows the length more precisely than the record, which has whole seconds. */
   get #duration(): number {
-    return this.waveform === null ? this.seconds : durationOf(this.waveform)
+    return this.waveform === null ? this.seconds : waveformSeconds(this.waveform)
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -125,7 +125,7 @@ export class CueEditor extends LightElement {
       aria-valuemin="0"
       aria-valuemax=${this.#duration.toFixed(1)}
       aria-valuenow=${position.toFixed(1)}
-      aria-valuetext=${`${formatPosition(position)}${this.cues[name] === null ? ', not set' : ''}`}
+      aria-valuetext=${`${formatCuePosition(position)}${this.cues[name] === null ? ', not set' : ''}`}
       .style=${`left: ${this.#percentOf(position)}%`}
       @keydown=${(event: KeyboardEvent) => this.#onKey(event, name)}
       @pointerdown=${(event: PointerEvent) => this.#drag(event, name)}
@@ -150,7 +150,7 @@ export class CueEditor extends LightElement {
           if (target instanceof HTMLInputElement)
             this.#change({ ...this.cues, [name]: target.value === '' ? null : Number(target.value) })
         }}
-      />${problemView(problem)}</label
+      />${fieldProblemView(problem)}</label
     >`
   }
 
@@ -220,7 +220,7 @@ export class CueEditor extends LightElement {
       const waveform = await loadWaveform(this.waveformPath, signal)
       if (!signal.aborted) this.waveform = waveform
     } catch (error) {
-      if (!signal.aborted) this.problem = toApiError(error).message
+      if (!signal.aborted) this.problem = toApiRequestError(error).message
     }
   }
 }

@@ -109,7 +109,7 @@ export function cueStep(key: string, isLarge: boolean): number | null {
 const roundToMs = (seconds: number) => Math.round(seconds * 1_000) / 1_000
 
 /** `1:02.5` */
-export function formatPosition(seconds: number): string {
+export function formatCuePosition(seconds: number): string {
   const tenths = Math.round(Math.max(0, seconds) * 10)
   const rest = String(Math.floor(tenths / 10) % 60).padStart(2, '0')
   return `${Math.floor(tenths / 600)}:${rest}.${tenths % 10}`

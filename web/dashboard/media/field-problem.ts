@@ -1,12 +1,12 @@
 import { html, nothing } from 'lit'
 
-import type { FieldError } from '../api/api-error.ts'
-import { toLabel } from '../forms/form-field.ts'
+import type { FieldProblem } from '../api/api-error.ts'
+import { toFieldLabel } from '../forms/form-field.ts'
 import { cueTitles } from './cues.ts'
 import { tagTitles } from './media-fields.ts'
 
 /** The problem of a field, below it. */
-export const problemView = (text: string) =>
+export const fieldProblemView = (text: string) =>
   text === '' ? nothing : html`<span class="trouble" role="alert">${text}</span>`
 
 /** Shown for a file that is no cover. */
@@ -18,17 +18,17 @@ const titles: Readonly<Record<string, string>> = { ...tagTitles, ...cueTitles, l
 function labelOf(field: string, customNames: ReadonlyMap<string, string>): string {
   const [parent = '', member = parent] = field.split(/\.(.*)/s)
   return parent === 'custom_fields'
-    ? nameCustomField(member, customNames)
-    : (titles[member] ?? toLabel(member))
+    ? customFieldLabel(member, customNames)
+    : (titles[member] ?? toFieldLabel(member))
 }
 
 /** The name of a custom field, or words of its short name if the name is not known. */
-export const nameCustomField = (shortName: string, customNames: ReadonlyMap<string, string>): string =>
-  customNames.get(shortName) ?? toLabel(shortName)
+export const customFieldLabel = (shortName: string, customNames: ReadonlyMap<string, string>): string =>
+  customNames.get(shortName) ?? toFieldLabel(shortName)
 
 /** The problem of a field in the words of the form: `Cue out must be after Cue in.` */
 export const describeFieldProblem = (
-  { message }: FieldError,
+  { message }: FieldProblem,
   customNames: ReadonlyMap<string, string>
 ): string =>
   message.replaceAll(/(?:extra_metadata|custom_fields)\.[\w-]+|\b[a-z]+_[a-z_]+\b|^[a-z]+(?= )/g, name =>

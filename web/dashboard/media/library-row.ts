@@ -1,10 +1,10 @@
 import type { FileRow } from '../api/responses.ts'
 
 /** Identifies a row in a selection. */
-export const keyOf = ({ type, path }: FileRow) => `${type}:${path}`
+export const rowKeyOf = ({ type, path }: FileRow) => `${type}:${path}`
 
 /** The paths of a selection. */
-export function parseKeys(keys: Iterable<string>): { files: string[]; dirs: string[] } {
+export function splitRowKeys(keys: Iterable<string>): { files: string[]; dirs: string[] } {
   const all = [...keys]
   const pathsOf = (prefix: string) =>
     all.filter(key => key.startsWith(prefix)).map(key => key.slice(prefix.length))
@@ -12,10 +12,10 @@ export function parseKeys(keys: Iterable<string>): { files: string[]; dirs: stri
 }
 
 /** The title of a song, or the name of the file or folder. */
-export const nameOf = ({ media, path_short: name }: FileRow) => media?.title || name
+export const rowNameOf = ({ media, path_short: name }: FileRow) => media?.title || name
 
 /** The folders on the way to a folder, with their paths. */
-export function parseFolders(folder: string): { name: string; path: string }[] {
+export function listFolderTrail(folder: string): { name: string; path: string }[] {
   // The first part of an absolute path or a URL is one folder.
   const [first = ''] = /^(?:https?:\/\/|\/)?[^/]*/.exec(folder) ?? []
   if (first === '') return []
@@ -27,4 +27,4 @@ export function parseFolders(folder: string): { name: string; path: string }[] {
 }
 
 /** The folder that contains a path; '' is the top. */
-export const parentOf = (path: string) => path.split('/').slice(0, -1).join('/')
+export const folderOfPath = (path: string) => path.split('/').slice(0, -1).join('/')

@@ -3,8 +3,8 @@ import { html, nothing } from 'lit'
 import { formatDuration } from '../../elements/time-text.ts'
 import type { FileRow } from '../api/responses.ts'
 import { buttonView } from '../ui/controls.ts'
-import { nameOf, parentOf } from './library-row.ts'
-import type { LibraryQuery, SortColumn } from './library.ts'
+import type { LibraryQuery, SortColumn } from './library-query.ts'
+import { rowNameOf, folderOfPath } from './library-row.ts'
 import { formatBytes } from './size-text.ts'
 
 /** The columns of the list, with the CSS class of their cells. */
@@ -17,10 +17,10 @@ const columns: readonly (readonly [SortColumn | 'playlists', title: string, styl
   ['size', 'Size', 'media-number media-wide'],
   ['mtime', 'Changed', 'media-number media-wide']
 ]
-export const columnCount = columns.length
+export const libraryColumnCount = columns.length
 
 /** The titles of the columns, which sort the list. */
-export const headCells = (
+export const libraryHeadCells = (
   { sort, isDescending }: Pick<LibraryQuery, 'sort' | 'isDescending'>,
   onSort: (column: SortColumn) => void
 ) =>
@@ -44,23 +44,23 @@ interface CellsOptions {
 }
 
 /** The cells of a file or folder. */
-export const rowCells = (row: FileRow, options: CellsOptions) =>
+export const libraryRowCells = (row: FileRow, options: CellsOptions) =>
   row.media === null && row.type === 'directory' ? folderCells(row) : fileCells(row, options)
 
 /** The cells of a row that is not loaded. */
-export const emptyCells = html`<span class="media-title quiet" role="gridcell" aria-colindex="1">…</span>`
+export const emptyRowCells = html`<span class="media-title quiet" role="gridcell" aria-colindex="1">…</span>`
 
 const folderCells = (row: FileRow) =>
-  html`<span class="media-title" role="gridcell" dir="auto" aria-colspan=${columnCount}
+  html`<span class="media-title" role="gridcell" dir="auto" aria-colspan=${libraryColumnCount}
     ><span class="visually-hidden">Folder </span>${row.path_short}</span
   >`
 
 function fileCells(row: FileRow, { playlistNames, folder }: CellsOptions) {
   const { media, size, timestamp } = row
   const playlists = media?.playlists.map(id => playlistNames.get(id) ?? `#${id}`).join(', ') ?? ''
-  const isElsewhere = parentOf(row.path) !== folder
+  const isElsewhere = folderOfPath(row.path) !== folder
   return html`<span class="media-title" role="gridcell" dir="auto" title=${row.path}
-      >${nameOf(row)}${isElsewhere ? html` <small class="quiet">${parentOf(row.path)}</small>` : nothing}</span
+      >${rowNameOf(row)}${isElsewhere ? html` <small class="quiet">${folderOfPath(row.path)}</small>` : nothing}</span
     >
     <span class="media-wide" role="gridcell" dir="auto">${media?.artist}</span>
     <span class="media-wide" role="gridcell" dir="auto">${media?.album}</span>

@@ -1,5 +1,5 @@
 import type { FileRow } from '../api/responses.ts'
-import type { SortColumn } from './library.ts'
+import type { SortColumn } from './library-query.ts'
 import type { MediaSelection } from './selection.ts'
 
 /** What an operator asks for in the list. `row` is the one that has the focus. */

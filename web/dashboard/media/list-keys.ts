@@ -16,7 +16,7 @@ interface ListKeyOptions {
 }
 
 /** Handles a key in the list: the keys of a grid, and those of the commands of a row. */
-export function onListKey(event: KeyboardEvent, options: ListKeyOptions): void {
+export function handleListKey(event: KeyboardEvent, options: ListKeyOptions): void {
   const { list, selection, total, row, pageRows, onMove } = options
   const isCommand = event.ctrlKey || event.metaKey
   const target = moveFocus(event.key, selection.focused, total, pageRows)

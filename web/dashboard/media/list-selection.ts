@@ -1,13 +1,13 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import type { FileRow } from '../api/responses.ts'
-import { notifyError } from '../ui/actions.ts'
-import { keyOf } from './library-row.ts'
+import { showErrorNotice } from '../ui/actions.ts'
+import { rowKeyOf } from './library-row.ts'
 import { dispatchListCommand } from './list-command.ts'
 import {
   noSelection,
   rangeFromAnchor,
-  retainKeys,
+  retainKnownKeys,
   type MediaSelection,
   selectOnly,
   selectRange,
@@ -51,7 +51,7 @@ export function openListSelection(
 
   function report(): void {
     const row = rows.get(selection.anchor)
-    const isOnly = selection.keys.size === 1 && row !== undefined && selection.keys.has(keyOf(row))
+    const isOnly = selection.keys.size === 1 && row !== undefined && selection.keys.has(rowKeyOf(row))
     dispatchListCommand(host, { command: 'selected', selection, only: isOnly ? row : null })
   }
 
@@ -60,9 +60,9 @@ export function openListSelection(
     const id = (rangeId += 1)
     try {
       const loaded = await load(range)
-      if (id === rangeId) select(selectRange(selection, loaded.map(keyOf)))
+      if (id === rangeId) select(selectRange(selection, loaded.map(rowKeyOf)))
     } catch (error) {
-      notifyError(host, error)
+      showErrorNotice(host, error)
     }
   }
 
@@ -70,7 +70,7 @@ export function openListSelection(
     const [first, last] = rangeFromAnchor(selection, index)
     const loaded = Array.from({ length: last - first + 1 }, (_, offset) => rows.get(first + offset))
     const known = loaded.filter(row => row !== undefined)
-    if (known.length === loaded.length) select(selectRange(selection, known.map(keyOf)))
+    if (known.length === loaded.length) select(selectRange(selection, known.map(rowKeyOf)))
     else void selectUnloaded([first, last])
   }
 
@@ -82,7 +82,7 @@ export function openListSelection(
     get size() {
       return selection.keys.size
     },
-    has: (row: FileRow): boolean => selection.keys.has(keyOf(row)),
+    has: (row: FileRow): boolean => selection.keys.has(rowKeyOf(row)),
     /** Forgets everything, because the list is another one. Nothing is reported. */
     reset(): void {
       focused = 0
@@ -93,20 +93,20 @@ export function openListSelection(
     /** Selects the row that the focus was moved to, when it has been loaded. */
     selectPending(): void {
       const row = pendingIndex === null ? undefined : rows.get(pendingIndex)
-      if (pendingIndex !== null && row !== undefined) select(selectOnly(keyOf(row), pendingIndex))
+      if (pendingIndex !== null && row !== undefined) select(selectOnly(rowKeyOf(row), pendingIndex))
     },
     /** Forgets selected rows that are no longer in the list, if all of it is loaded. */
     dropMissing(): void {
       const { all } = rows
       if (selection.keys.size === 0 || all === null || all === checkedRows) return
       checkedRows = all
-      const next = retainKeys(selection, new Set(all.map(keyOf)))
+      const next = retainKnownKeys(selection, new Set(all.map(rowKeyOf)))
       if (next !== selection) select(next)
     },
     /** Dispatches the selection. */
     report,
     clear: (): void => select(noSelection),
-    toggle: (row: FileRow, index: number): void => select(toggleRow(selection, keyOf(row), index)),
+    toggle: (row: FileRow, index: number): void => select(toggleRow(selection, rowKeyOf(row), index)),
     selectAll(): void {
       if (rows.total !== null && rows.total > 0) void selectUnloaded([0, rows.total - 1])
     },
@@ -114,7 +114,7 @@ export function openListSelection(
     click({ shiftKey, ctrlKey, metaKey }: MouseEvent, row: FileRow, index: number): void {
       focused = index
       if (shiftKey) return extendTo(index)
-      const key = keyOf(row)
+      const key = rowKeyOf(row)
       select(ctrlKey || metaKey ? toggleRow(selection, key, index) : selectOnly(key, index))
     },
     /** Moves the focus by keyboard. Without Ctrl the row is selected as well, once it is loaded. */

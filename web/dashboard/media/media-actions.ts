@@ -1,16 +1,16 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { ApiError, toApiError } from '../api/api-error.ts'
+import { ApiRequestError, toApiRequestError } from '../api/api-error.ts'
 import { callAction, downloadFile, fileTimeoutMs } from '../api/call-api.ts'
 import type { FileRow, Playlist } from '../api/responses.ts'
 import type { StationPath } from '../api/typed-response.ts'
-import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
+import { confirmAction, showNotice, openActionRunner } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
-import { type BatchAction, describeProgress, runBatch } from './batch-actions.ts'
+import { type BatchAction, describeBatchProgress, runBatchAction } from './batch-actions.ts'
 import { describeDeletion } from './batch-requests.ts'
-import { nameOf, parentOf, parseKeys } from './library-row.ts'
-import { firstQuery, loadRows } from './library.ts'
-import { askPlaylists, askText } from './media-dialogs.ts'
+import { firstLibraryQuery, loadLibraryRows } from './library-query.ts'
+import { rowNameOf, folderOfPath, splitRowKeys } from './library-row.ts'
+import { askForPlaylists, askForText } from './media-dialogs.ts'
 import { describeSelection } from './media-toolbars.ts'
 import { renamePath } from './rename-path.ts'
 import type { MediaSelection } from './selection.ts'
@@ -20,10 +20,10 @@ const maxCountedFolders = 20
 
 /** Counts the songs in the selected folders; null if there are none, too many or they cannot be read. */
 async function countSongs(path: StationPath, keys: ReadonlySet<string>): Promise<number | null> {
-  const { dirs } = parseKeys(keys)
+  const { dirs } = splitRowKeys(keys)
   if (dirs.length === 0 || dirs.length > maxCountedFolders) return null
   const count = (folder: string) =>
-    loadRows(path, { ...firstQuery, folder, isFlat: true }, { page: 0, pageSize: 1 })
+    loadLibraryRows(path, { ...firstLibraryQuery, folder, isFlat: true }, { page: 0, pageSize: 1 })
   try {
     const pages = await Promise.all(dirs.map(count))
     return pages.reduce((sum, { total }) => sum + total, 0)
@@ -63,11 +63,11 @@ export function openMediaActions(
       path: path(),
       folder: folder(),
       keys,
-      onProgress: (done: number, songs: number) => showProgress(describeProgress(done, keys.size, songs))
+      onProgress: (done: number, songs: number) => showProgress(describeBatchProgress(done, keys.size, songs))
     }
     return runner.run(action.do, async () => {
       try {
-        return await runBatch(action, options)
+        return await runBatchAction(action, options)
       } finally {
         showProgress('')
         onChanged(action.do === 'delete' || action.do === 'move')
@@ -83,10 +83,10 @@ export function openMediaActions(
     try {
       return await work()
     } catch (thrown) {
-      const { status, message } = toApiError(thrown)
+      const { status, message } = toApiRequestError(thrown)
       if (status !== 404) throw thrown
       onChanged(false)
-      throw new ApiError(`“${isolateBidi(name)}”: ${message} The list was loaded again.`, status)
+      throw new ApiRequestError(`“${isolateBidi(name)}”: ${message} The list was loaded again.`, status)
     }
   }
 
@@ -105,7 +105,7 @@ export function openMediaActions(
         confirmMerge,
         onPart: () => onChanged(false)
       })
-      if (isRenamed) notify(host, { text: `Renamed to ${name}.`, isError: false })
+      if (isRenamed) showNotice(host, { text: `Renamed to ${name}.`, isError: false })
     } finally {
       onChanged(false)
     }
@@ -133,18 +133,18 @@ export function openMediaActions(
       const what =
         only === null
           ? describeSelection(selection(), '').replace(' selected', ' items')
-          : `“${isolateBidi(nameOf(only))}”`
+          : `“${isolateBidi(rowNameOf(only))}”`
       const text = describeDeletion(keys, await countSongs(path(), keys))
       if (!(await confirmAction({ title: `Delete ${what}?`, text, verb: 'Delete' }))) return
       onDelete(only)
       await runOnSelection({ do: 'delete' })
     },
     async addToPlaylists(all: readonly Playlist[]): Promise<void> {
-      const playlists = await askPlaylists(all)
+      const playlists = await askForPlaylists(all)
       if (playlists !== null) await runOnSelection({ do: 'add', playlists })
     },
     async move(): Promise<void> {
-      const directory = await askText({
+      const directory = await askForText({
         title: 'Move to a folder',
         label: 'Folder',
         verb: 'Move',
@@ -156,8 +156,8 @@ export function openMediaActions(
     },
     async rename(row: FileRow): Promise<void> {
       const { path: file, path_short: name } = row
-      const parent = parentOf(file)
-      await askText({
+      const parent = folderOfPath(file)
+      await askForText({
         title: 'Rename',
         label: 'New name',
         verb: 'Rename',
@@ -171,7 +171,7 @@ export function openMediaActions(
     },
     async createFolder(): Promise<void> {
       const currentDirectory = folder()
-      await askText({
+      await askForText({
         title: 'New folder',
         label: 'Name',
         verb: 'Create',
@@ -179,7 +179,7 @@ export function openMediaActions(
         async submit(name) {
           await callAction('POST', `${path()}/files/mkdir`, { body: { currentDirectory, name } })
           onChanged(false)
-          notify(host, { text: 'Folder created.', isError: false })
+          showNotice(host, { text: 'Folder created.', isError: false })
         }
       })
     },

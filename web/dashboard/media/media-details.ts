@@ -1,17 +1,17 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { callAction, callApi, fileTimeoutMs } from '../api/call-api.ts'
 import type { Playlist, StationFile } from '../api/responses.ts'
 import type { FieldLabel } from '../forms/field-problems.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { notify, openActionRunner } from '../ui/actions.ts'
+import { showNotice, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import type { cuesChangedEvent } from './cue-editor.ts'
 import { type CueName, cueNames, type Cues } from './cues.ts'
-import { coverProblem, describeFieldProblem, nameCustomField, problemView } from './field-problem.ts'
-import { fieldTitles, tagNames, tagTitles } from './media-fields.ts'
+import { coverProblem, describeFieldProblem, customFieldLabel, fieldProblemView } from './field-problem.ts'
+import { mediaFieldTitles, tagNames, tagTitles } from './media-fields.ts'
 
 /** Dispatched after a file was changed here; bubbles. */
 export const mediaChangedEvent = 'cuewire-media-changed'
@@ -54,7 +54,7 @@ export class MediaDetails extends StationElement {
   get #fields(): FieldLabel[] {
     const customNames = Object.keys(this.record?.custom_fields ?? {})
     return [
-      ...Object.entries(fieldTitles).map(([name, label]) => ({ name, label })),
+      ...Object.entries(mediaFieldTitles).map(([name, label]) => ({ name, label })),
       ...cueNames.map(name => ({ name: `extra_metadata.${name}`, label: name })),
       ...customNames.map(name => ({ name: `custom_fields.${name}`, label: name }))
     ]
@@ -105,7 +105,7 @@ export class MediaDetails extends StationElement {
               aria-invalid=${this.#form.problemOf(name) !== ''}
               ?disabled=${!this.canEdit}
               @input=${(event: InputEvent) => this.#form.set(name, valueOf(event))}
-            />${problemView(this.#form.problemOf(name))}</label
+            />${fieldProblemView(this.#form.problemOf(name))}</label
           >`
       )}
       <details>
@@ -120,7 +120,7 @@ export class MediaDetails extends StationElement {
           ?disabled=${!this.canEdit}
           @input=${(event: InputEvent) => this.#form.set('lyrics', valueOf(event))}
         ></textarea>
-        ${problemView(this.#form.problemOf('lyrics'))}
+        ${fieldProblemView(this.#form.problemOf('lyrics'))}
       </details>
       <fieldset>
         <legend>Cue points</legend>
@@ -191,7 +191,7 @@ export class MediaDetails extends StationElement {
             <span dir="auto">${name}</span></label
           >`
       )}
-      ${problemView(this.#form.problemOf('playlists'))}
+      ${fieldProblemView(this.#form.problemOf('playlists'))}
     </fieldset>`
   }
 
@@ -203,7 +203,7 @@ export class MediaDetails extends StationElement {
       ${names.map(
         name =>
           html`<label
-            >${nameCustomField(name, this.customNames)}
+            >${customFieldLabel(name, this.customNames)}
             <input
               class="field"
               dir="auto"
@@ -212,7 +212,7 @@ export class MediaDetails extends StationElement {
               ?disabled=${!this.canEdit}
               @input=${(event: InputEvent) =>
                 this.#form.set('custom_fields', { ...fields, [name]: valueOf(event) })}
-            />${problemView(this.#form.problemOf(`custom_fields.${name}`))}</label
+            />${fieldProblemView(this.#form.problemOf(`custom_fields.${name}`))}</label
           >`
       )}
     </fieldset>`
@@ -229,7 +229,7 @@ export class MediaDetails extends StationElement {
 
   /** After a 404, nothing can be saved, and the list has to be read again. */
   #noteGone(error: unknown): void {
-    if (toApiError(error).status !== 404) return
+    if (toApiRequestError(error).status !== 404) return
     this.isGone = true
     this.problem = 'The file is no longer in the library: someone has deleted it.'
     this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))
@@ -251,7 +251,8 @@ export class MediaDetails extends StationElement {
     const body = target.files?.[0]
     target.value = ''
     if (body === undefined) return
-    if (!imageTypes.split(',').includes(body.type)) return notify(this, { text: coverProblem, isError: true })
+    if (!imageTypes.split(',').includes(body.type))
+      return showNotice(this, { text: coverProblem, isError: true })
     void this.#actions.run('art', () =>
       this.#change(async () => {
         await callAction('POST', `${this.path}/art/${this.mediaId}`, { body, timeoutMs: fileTimeoutMs })
@@ -291,7 +292,7 @@ export class MediaDetails extends StationElement {
       if (mediaId === this.mediaId) this.record = record
     } catch (error) {
       if (mediaId !== this.mediaId) return
-      this.problem = toApiError(error).message
+      this.problem = toApiRequestError(error).message
       this.#noteGone(error)
     }
   }

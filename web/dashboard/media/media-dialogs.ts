@@ -92,7 +92,7 @@ interface TextQuestion {
 }
 
 /** Asks for a text. Returns null if the operator cancels. */
-export async function askText(question: TextQuestion): Promise<string | null> {
+export async function askForText(question: TextQuestion): Promise<string | null> {
   const { title, label, verb, value, help = '', isOptional = false, submit } = question
   const content = html`<label for="media-dialog-text">${label}</label>
     <input
@@ -111,7 +111,7 @@ export async function askText(question: TextQuestion): Promise<string | null> {
 }
 
 /** Asks for playlists. Returns their ids; null if the operator cancels. */
-export async function askPlaylists(playlists: readonly Playlist[]): Promise<number[] | null> {
+export async function askForPlaylists(playlists: readonly Playlist[]): Promise<number[] | null> {
   const choices = playlists.filter(({ source }) => source === 'songs')
   const content =
     choices.length === 0

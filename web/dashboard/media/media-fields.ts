@@ -11,7 +11,7 @@ export const tagTitles = {
 export type TagName = keyof typeof tagTitles
 
 /** What the form calls the fields of a record. */
-export const fieldTitles: Readonly<Record<string, string>> = {
+export const mediaFieldTitles: Readonly<Record<string, string>> = {
   ...tagTitles,
   lyrics: 'Lyrics',
   playlists: 'Playlists',

@@ -5,15 +5,15 @@ import { repeat } from 'lit/directives/repeat.js'
 import type { FileRow } from '../api/responses.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { mediaLink } from '../ui/route.ts'
-import { nameOf } from './library-row.ts'
-import { type LibraryQuery, loadRange, loadRows } from './library.ts'
-import { columnCount, emptyCells, headCells, rowCells } from './list-cells.ts'
+import { type LibraryQuery, loadLibraryRange, loadLibraryRows } from './library-query.ts'
+import { rowNameOf } from './library-row.ts'
+import { libraryColumnCount, emptyRowCells, libraryHeadCells, libraryRowCells } from './list-cells.ts'
 import { dispatchListCommand } from './list-command.ts'
-import { onListKey } from './list-keys.ts'
+import { handleListKey } from './list-keys.ts'
 import { openListSelection } from './list-selection.ts'
 import { parentFolder, watchMissingFolder } from './missing-folder.ts'
 import { openRowPages } from './row-pages.ts'
-import { computeWindow, revealRow, type RowRange } from './row-window.ts'
+import { computeRowWindow, scrollTopToReveal, type RowRange } from './row-window.ts'
 
 const pageSize = 200
 const rowHeight = 44
@@ -33,11 +33,11 @@ export class MediaFileList extends StationElement {
   #hasFocus = false
   readonly #rows = openRowPages<FileRow>(this, {
     pageSize,
-    load: (page, signal) => loadRows(this.path, this.query, { page, pageSize, signal })
+    load: (page, signal) => loadLibraryRows(this.path, this.query, { page, pageSize, signal })
   })
   readonly #selection = openListSelection(this, {
     rows: this.#rows,
-    load: range => loadRange(this.path, this.query, range)
+    load: range => loadLibraryRange(this.path, this.query, range)
   })
   readonly #missing = watchMissingFolder(this, {
     path: () => this.path,
@@ -74,7 +74,7 @@ export class MediaFileList extends StationElement {
 
   get #range(): RowRange {
     const total = this.#rows.total ?? 0
-    return computeWindow({ scrollTop: this.scrollTopPixels, height: this.viewHeight, rowHeight, total })
+    return computeRowWindow({ scrollTop: this.scrollTopPixels, height: this.viewHeight, rowHeight, total })
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -108,12 +108,12 @@ export class MediaFileList extends StationElement {
         aria-label="Media"
         aria-multiselectable="true"
         aria-rowcount=${(total ?? 0) + 1}
-        aria-colcount=${columnCount}
+        aria-colcount=${libraryColumnCount}
         aria-busy=${isLoading}
       >
         <div role="rowgroup">
           <div class="media-head" role="row" aria-rowindex="1">
-            ${headCells(this.query, column => dispatchListCommand(this, { command: 'sort', column }))}
+            ${libraryHeadCells(this.query, column => dispatchListCommand(this, { command: 'sort', column }))}
           </div>
         </div>
         <div
@@ -184,7 +184,7 @@ export class MediaFileList extends StationElement {
         tabindex=${tabIndex}
         .style=${style}
       >
-        ${emptyCells}
+        ${emptyRowCells}
       </div>`
     return html`<div
       class="media-row"
@@ -198,7 +198,7 @@ export class MediaFileList extends StationElement {
       @dblclick=${() => dispatchListCommand(this, { command: 'open', row })}
     >
       ${this.#markView(row, index)}
-      ${rowCells(row, { playlistNames: this.playlistNames, folder: this.query.folder })}
+      ${libraryRowCells(row, { playlistNames: this.playlistNames, folder: this.query.folder })}
     </div>`
   }
 
@@ -213,7 +213,7 @@ export class MediaFileList extends StationElement {
         ><input
           type="checkbox"
           tabindex="-1"
-          aria-label=${`Select ${nameOf(row)}`}
+          aria-label=${`Select ${rowNameOf(row)}`}
           .checked=${live(this.#selection.has(row))}
           @change=${() => this.#selection.toggle(row, index)} /></label
     ></span>`
@@ -230,7 +230,7 @@ export class MediaFileList extends StationElement {
   }
 
   readonly #onKeyDown = (event: KeyboardEvent) => {
-    onListKey(event, {
+    handleListKey(event, {
       list: this,
       selection: this.#selection,
       total: this.#rows.total ?? 0,
@@ -246,7 +246,7 @@ export class MediaFileList extends StationElement {
     if (viewport === null) return
     const { scrollTop } = viewport
     const total = this.#rows.total ?? 0
-    viewport.scrollTop = revealRow(index, { scrollTop, height: this.viewHeight, rowHeight, total })
+    viewport.scrollTop = scrollTopToReveal(index, { scrollTop, height: this.viewHeight, rowHeight, total })
     this.scrollTopPixels = viewport.scrollTop
   }
 }

@@ -2,31 +2,31 @@ import { html, nothing, type PropertyValues } from 'lit'
 
 import { pollResource } from '../api/poll-resource.ts'
 import type { FileRow } from '../api/responses.ts'
-import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
+import { addPageStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { mediaLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { CueEditor } from './cue-editor.ts'
-import { nameOf } from './library-row.ts'
-import { firstQuery, type LibraryQuery } from './library.ts'
+import { firstLibraryQuery, type LibraryQuery } from './library-query.ts'
+import { rowNameOf } from './library-row.ts'
 import type { ListCommand } from './list-command.ts'
 import { openMediaActions } from './media-actions.ts'
 import { MediaDetails } from './media-details.ts'
 import { MediaFileList } from './media-list.ts'
-import { filtersView, folderToolbar, type SelectionAction, selectionToolbar } from './media-toolbars.ts'
+import { mediaFiltersView, folderToolbar, type SelectionAction, selectionToolbar } from './media-toolbars.ts'
 import { type Preview, PreviewPlayer } from './preview-player.ts'
 import { noSelection, type MediaSelection } from './selection.ts'
 import { MediaUpload } from './upload/media-upload.ts'
 
 import styles from './media.css' with { type: 'text' }
 
-adoptStyles(styles)
+addPageStyles(styles)
 
 const searchDebounceMs = 50
 
 /** The files of a station: list, upload, actions on many files, and the details of one. */
 class MediaPage extends StationPage {
   static override properties = reactiveProperties<MediaPage>('query', 'selection', 'preview', 'playhead')
-  query: LibraryQuery = firstQuery
+  query: LibraryQuery = firstLibraryQuery
   selection: MediaSelection = noSelection
   preview: Preview | null = null
   playhead: number | null = null
@@ -111,7 +111,7 @@ class MediaPage extends StationPage {
           linkTo: folder => mediaLink(station, folder, detailsId),
           onCreateFolder: () => this.#actions.createFolder()
         })}
-        ${filtersView({
+        ${mediaFiltersView({
           query,
           playlists,
           onSearch: this.#onSearch,
@@ -234,7 +234,7 @@ class MediaPage extends StationPage {
   }
 
   #hear(row: FileRow): void {
-    if (row.media !== null) this.#playFrom(row.media.id, nameOf(row), 0)
+    if (row.media !== null) this.#playFrom(row.media.id, rowNameOf(row), 0)
   }
 
   #playFrom(mediaId: number, title: string, fromSeconds: number): void {

@@ -3,8 +3,8 @@ import { html, nothing } from 'lit'
 import type { FileRow, Playlist } from '../api/responses.ts'
 import { buttonView } from '../ui/controls.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
-import { nameOf, parseFolders } from './library-row.ts'
-import type { LibraryQuery } from './library.ts'
+import type { LibraryQuery } from './library-query.ts'
+import { rowNameOf, listFolderTrail } from './library-row.ts'
 import type { MediaSelection } from './selection.ts'
 
 interface ToolbarOptions {
@@ -20,7 +20,7 @@ export const folderToolbar = ({ folder, canManage, linkTo, onCreateFolder }: Too
   html`<header class="panel-head">
     <nav aria-label="Folders">
       <ol class="breadcrumb">
-        ${[{ name: 'All files', path: '' }, ...parseFolders(folder)].map(
+        ${[{ name: 'All files', path: '' }, ...listFolderTrail(folder)].map(
           ({ name, path }) =>
             html`<li>
               ${
@@ -43,7 +43,12 @@ interface FiltersOptions {
 }
 
 /** What the list shows of the files. */
-export const filtersView = ({ query: { filter, isFlat }, playlists, onSearch, onChange }: FiltersOptions) =>
+export const mediaFiltersView = ({
+  query: { filter, isFlat },
+  playlists,
+  onSearch,
+  onChange
+}: FiltersOptions) =>
   html`<div class="media-filters">
     <input
       class="field"
@@ -101,7 +106,7 @@ export function selectionToolbar({ selection, only, progress, isBusy, actions }:
       <p class="quiet media-help media-help-touch">Check the boxes to select several files.</p>`
   return html`<div class="media-selection" role="toolbar" aria-label="Selection">
     <p role="status">
-      ${describeSelection(selection, only === null ? '' : nameOf(only))}
+      ${describeSelection(selection, only === null ? '' : rowNameOf(only))}
       ${progress === '' ? nothing : html`(${progress})`}
     </p>
     ${actions.map(([text, onClick]) => buttonView(text, onClick, { style: 'link', isDisabled: isBusy }))}

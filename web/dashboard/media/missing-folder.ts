@@ -2,13 +2,13 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { callApi } from '../api/call-api.ts'
 import type { StationPath } from '../api/typed-response.ts'
-import { parseFolders } from './library-row.ts'
+import { listFolderTrail } from './library-row.ts'
 
 /** A longer list of folders is not complete. */
 const maxFolders = 10_000
 
 /** The folder that contains a folder; '' is the top. */
-export const parentFolder = (folder: string): string => parseFolders(folder).at(-2)?.path ?? ''
+export const parentFolder = (folder: string): string => listFolderTrail(folder).at(-2)?.path ?? ''
 
 /** Whether a folder does not exist. Rejects if that cannot be read. */
 async function isMissing(stationPath: StationPath, folder: string): Promise<boolean> {

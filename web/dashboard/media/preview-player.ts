@@ -1,7 +1,7 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
-import { requestFile } from '../api/call-api.ts'
+import { toApiRequestError } from '../api/api-error.ts'
+import { requestApiFile } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { mediaChangedEvent } from './media-details.ts'
@@ -93,11 +93,11 @@ export class PreviewPlayer extends LightElement {
     this.#aborter = new AbortController()
     const { signal } = this.#aborter
     try {
-      const blob = await (await requestFile(path, { signal })).blob()
+      const blob = await (await requestApiFile(path, { signal })).blob()
       if (!signal.aborted) this.blobUrl = URL.createObjectURL(blob)
     } catch (error) {
       if (signal.aborted) return
-      const { message, status } = toApiError(error)
+      const { message, status } = toApiRequestError(error)
       this.problem = message
       // Someone may have deleted the file: the list is read again.
       if (status === 404) this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))

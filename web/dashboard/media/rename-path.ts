@@ -1,4 +1,4 @@
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { StationPath } from '../api/typed-response.ts'
 
@@ -19,7 +19,7 @@ interface RenameOptions {
 
 /**
  * Renames or moves a file, or a folder in as many requests as it takes. Returns false if the operator does not want to
- * move the songs into a folder that exists. Throws an `ApiError`.
+ * move the songs into a folder that exists. Throws an `ApiRequestError`.
  */
 export async function renamePath(options: RenameOptions): Promise<boolean> {
   const { path, file, newPath, confirmMerge, onPart } = options
@@ -32,7 +32,7 @@ export async function renamePath(options: RenameOptions): Promise<boolean> {
   try {
     next = await send('')
   } catch (thrown) {
-    const { status, fieldErrors } = toApiError(thrown)
+    const { status, fieldErrors } = toApiRequestError(thrown)
     const isFolderTaken = status === 409 && fieldErrors.some(({ field }) => field === 'newPath')
     if (!isFolderTaken) throw thrown
     if (!(await confirmMerge())) return false

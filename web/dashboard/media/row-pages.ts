@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { type ApiError, toApiError } from '../api/api-error.ts'
-import { listPages, type RowRange } from './row-window.ts'
+import { type ApiRequestError, toApiRequestError } from '../api/api-error.ts'
+import { listPagesOfRange, type RowRange } from './row-window.ts'
 
 /** One page of a long list, and the length of the list. */
 export interface RowPage<Row> {
@@ -29,7 +29,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
   let wanted: readonly number[] = [0]
   let total: number | null = null
   let all: readonly Row[] | null = null
-  let error: ApiError | null = null
+  let error: ApiRequestError | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function loadPage(page: number): Promise<void> {
@@ -47,7 +47,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
       for (const oldest of pages.keys()) if (pages.size > maxPages) pages.delete(oldest)
     } catch (thrown) {
       if (aborter.signal.aborted) return
-      error = toApiError(thrown)
+      error = toApiRequestError(thrown)
       schedule(retryMs)
     } finally {
       if (inFlight.get(page) === aborter) inFlight.delete(page)
@@ -98,7 +98,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
     get: (index: number): Row | undefined => pages.get(Math.floor(index / pageSize))?.[index % pageSize],
     /** Loads the rows of a range if they are missing. */
     show(range: RowRange): void {
-      const next = listPages(range, pageSize)
+      const next = listPagesOfRange(range, pageSize)
       if (next.length === 0 || next.join() === wanted.join()) return
       wanted = next
       schedule(debounceMs)

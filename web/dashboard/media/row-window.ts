@@ -15,14 +15,14 @@ interface Viewport {
 const overscan = 8
 
 /** The rows to render in a list whose rows have the same height. */
-export function computeWindow({ scrollTop, height, rowHeight, total }: Viewport): RowRange {
+export function computeRowWindow({ scrollTop, height, rowHeight, total }: Viewport): RowRange {
   const visible = Math.ceil(height / rowHeight) + 1
   const top = Math.max(0, Math.min(Math.floor(scrollTop / rowHeight), total - visible))
   return { first: Math.max(0, top - overscan), end: Math.min(total, top + visible + overscan) }
 }
 
 /** The numbers of the pages, from 0, that contain a range. */
-export function listPages({ first, end }: RowRange, pageSize: number): number[] {
+export function listPagesOfRange({ first, end }: RowRange, pageSize: number): number[] {
   if (end <= first) return []
   const firstPage = Math.floor(first / pageSize)
   return Array.from(
@@ -32,7 +32,7 @@ export function listPages({ first, end }: RowRange, pageSize: number): number[] 
 }
 
 /** The scroll position that shows a row completely with the least movement. */
-export function revealRow(index: number, { scrollTop, height, rowHeight }: Viewport): number {
+export function scrollTopToReveal(index: number, { scrollTop, height, rowHeight }: Viewport): number {
   const top = index * rowHeight
   if (top < scrollTop) return top
   return Math.max(scrollTop, top + rowHeight - height)

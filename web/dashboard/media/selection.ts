@@ -20,7 +20,7 @@ export function toggleRow({ keys }: MediaSelection, key: string, index: number):
 }
 
 /** Removes the keys that are not among these. Returns the same selection if there are none. */
-export function retainKeys(selection: MediaSelection, known: ReadonlySet<string>): MediaSelection {
+export function retainKnownKeys(selection: MediaSelection, known: ReadonlySet<string>): MediaSelection {
   const keys = new Set(Array.from(selection.keys).filter(key => known.has(key)))
   return keys.size === selection.keys.size ? selection : { ...selection, keys }
 }

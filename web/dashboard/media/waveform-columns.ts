@@ -1,15 +1,18 @@
 import type { GetWaveformAnswer } from '../api/responses.ts'
 
 /** What is drawn of a waveform. */
-export type Waveform = Omit<GetWaveformAnswer, 'version' | 'channels'>
+export type WaveformPixels = Omit<GetWaveformAnswer, 'version' | 'channels'>
 
 /** The length of the audio in seconds. */
-export const durationOf = ({ length, samples_per_pixel: samples, sample_rate: rate }: Waveform): number =>
-  (length * samples) / rate
+export const waveformSeconds = ({
+  length,
+  samples_per_pixel: samples,
+  sample_rate: rate
+}: WaveformPixels): number => (length * samples) / rate
 
 /** Joins or repeats pixels so that there are `columns` pairs of the least and the greatest sample. */
-export function fitToColumns(
-  { data, length }: Waveform,
+export function fitWaveformToColumns(
+  { data, length }: WaveformPixels,
   columns: number
 ): [least: number, greatest: number][] {
   return Array.from({ length: columns }, (_, column) => {

@@ -1,20 +1,20 @@
-import { ApiError } from '../api/api-error.ts'
-import { requestFile } from '../api/call-api.ts'
-import { fitToColumns, type Waveform } from './waveform-columns.ts'
+import { ApiRequestError } from '../api/api-error.ts'
+import { requestApiFile } from '../api/call-api.ts'
+import { fitWaveformToColumns, type WaveformPixels } from './waveform-columns.ts'
 
 const maxAttempts = 300
 const defaultPauseMs = 1_000
 
-/** Loads a waveform, and waits while the server makes it. Throws an `ApiError`, or the reason of `signal`. */
-export async function loadWaveform(path: string, signal: AbortSignal): Promise<Waveform> {
+/** Loads a waveform, and waits while the server makes it. Throws an `ApiRequestError`, or the reason of `signal`. */
+export async function loadWaveform(path: string, signal: AbortSignal): Promise<WaveformPixels> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const response = await requestFile(path, { signal })
+    const response = await requestApiFile(path, { signal })
     signal.throwIfAborted()
     if (response.status === 200) return response.json()
     const seconds = Number(response.headers.get('Retry-After'))
     await pause(seconds > 0 ? seconds * 1_000 : defaultPauseMs, signal)
   }
-  throw new ApiError('The waveform was not made in time.')
+  throw new ApiRequestError('The waveform was not made in time.')
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -32,7 +32,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Draws a waveform over the whole canvas, in its text color. */
-export function drawWaveform(canvas: HTMLCanvasElement, waveform: Waveform): void {
+export function drawWaveform(canvas: HTMLCanvasElement, waveform: WaveformPixels): void {
   const context = canvas.getContext('2d')
   if (context === null) return
   const { clientWidth, clientHeight } = canvas
@@ -41,7 +41,7 @@ export function drawWaveform(canvas: HTMLCanvasElement, waveform: Waveform): voi
   canvas.height = Math.round(clientHeight * scale)
   context.fillStyle = getComputedStyle(canvas).color
   const middle = canvas.height / 2
-  for (const [column, [least, greatest]] of fitToColumns(waveform, canvas.width).entries()) {
+  for (const [column, [least, greatest]] of fitWaveformToColumns(waveform, canvas.width).entries()) {
     const top = middle - (greatest / 128) * middle
     const bottom = middle - (least / 128) * middle
     context.fillRect(column, top, 1, Math.max(1, bottom - top))

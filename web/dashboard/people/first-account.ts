@@ -1,9 +1,9 @@
 import { html } from 'lit'
 
-import { callApi, storeKey } from '../api/call-api.ts'
+import { callApi, storeTabApiKey } from '../api/call-api.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
-import { signedInEvent, startSession } from '../shell/sign-in.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
+import { signedInEvent, signInByCall } from '../shell/sign-in.ts'
 import { LightElement } from '../ui/light-element.ts'
 
 const fields = [
@@ -25,14 +25,14 @@ export class FirstAccount extends LightElement {
       <h2 class="heading" id="first-account">Create your account</h2>
       <form class="account-form" @submit=${() => this.#create()}>
         <p>There are no users yet. With an account you sign in without the API key, and invite others.</p>
-        ${labeledField(this.#form, {
+        ${labeledFieldView(this.#form, {
           name: 'email',
           type: 'email',
           autocomplete: 'username',
           isRequired: true
         })}
-        ${labeledField(this.#form, { name: 'name', autocomplete: 'name' })}
-        ${labeledField(this.#form, {
+        ${labeledFieldView(this.#form, { name: 'name', autocomplete: 'name' })}
+        ${labeledFieldView(this.#form, {
           name: 'new_password',
           type: 'password',
           autocomplete: 'new-password',
@@ -57,11 +57,11 @@ export class FirstAccount extends LightElement {
       )
       const body = { email, name, new_password, roles: administrator === undefined ? [] : [administrator.id] }
       await callApi('POST', 'api/admin/users', { body })
-      await startSession('api/frontend/account/session', { email, password: new_password })
+      await signInByCall('api/frontend/account/session', { email, password: new_password })
       return ''
     })
     if (!isCreated) return
-    storeKey('')
+    storeTabApiKey('')
     this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
   }
 }

@@ -1,29 +1,29 @@
 import { html } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { Role, StationSummary } from '../api/responses.ts'
 import { choicesView } from '../forms/choices-view.ts'
 import type { PermissionPreset } from './permission-choices.ts'
 
 /** What each role allows, as a start for other lists of permissions. */
-export const presetsOf = (roles: readonly Role[]): PermissionPreset[] =>
+export const rolePresetsOf = (roles: readonly Role[]): PermissionPreset[] =>
   roles.map(({ name, permissions }) => ({ name, permissions: permissions.global }))
 
 /** The presets of all roles; none if the key may not read the roles. */
-export async function loadPresets(): Promise<PermissionPreset[]> {
+export async function loadRolePresets(): Promise<PermissionPreset[]> {
   try {
-    return presetsOf(await callApi('GET', 'api/admin/roles'))
+    return rolePresetsOf(await callApi('GET', 'api/admin/roles'))
   } catch (error) {
-    if (toApiError(error).status === 403) return []
+    if (toApiRequestError(error).status === 403) return []
     throw error
   }
 }
 
-export type Station = Pick<StationSummary, 'id' | 'name'>
+export type NamedStation = Pick<StationSummary, 'id' | 'name'>
 
 /** Names the stations to which roles are limited; `All` without a limit. */
-export function nameStations(ids: readonly number[], stations: readonly Station[]): string {
+export function formatStationNames(ids: readonly number[], stations: readonly NamedStation[]): string {
   if (ids.length === 0) return 'All'
   return ids.map(id => stations.find(each => each.id === id)?.name ?? `#${id}`).join(', ')
 }
@@ -42,7 +42,12 @@ const ascending = (one: number, other: number) => one - other
 /** The ids in an order that does not depend on when they were chosen. */
 export const sortIds = (ids: readonly number[]): readonly number[] => ids.toSorted(ascending)
 
-function checkboxes(form: GrantsForm, name: 'roles' | 'stations', choices: readonly Station[], help = '') {
+function checkboxes(
+  form: GrantsForm,
+  name: 'roles' | 'stations',
+  choices: readonly NamedStation[],
+  help = ''
+) {
   return html`<fieldset class="checkboxes">
     <legend>${form.labelOf(name)}</legend>
     ${help === '' ? '' : html`<p class="quiet">${help}</p>`}
@@ -61,7 +66,7 @@ function checkboxes(form: GrantsForm, name: 'roles' | 'stations', choices: reado
 export const grantsView = (
   form: GrantsForm,
   roles: readonly Role[],
-  stations: readonly Station[],
+  stations: readonly NamedStation[],
   stationIds: readonly number[] = []
 ) => html`
   ${checkboxes(form, 'roles', roles)}

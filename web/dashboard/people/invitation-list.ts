@@ -4,13 +4,13 @@ import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { Invitation } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { grantsView, nameStations } from './grants.ts'
-import { closePeople, openPeople } from './people-address.ts'
+import { grantsView, formatStationNames } from './grants.ts'
+import { closePeopleForm, openPeopleForm } from './people-address.ts'
 
 const intervalMs = 20_000
 const newInvitation = 'invitation-new'
@@ -59,7 +59,7 @@ export class InvitationList extends LightElement {
 
   protected override render() {
     const rows = this.#invitations.value ?? []
-    const invite = buttonView('Invite a person', () => openPeople(newInvitation))
+    const invite = buttonView('Invite a person', () => openPeopleForm(newInvitation))
     return panelView(
       { id: 'invitations', title: 'Invitations', resource: this.#invitations, actions: invite },
       html`${this.item === newInvitation ? this.#formView() : nothing}
@@ -102,7 +102,7 @@ export class InvitationList extends LightElement {
         <p class="narrow quiet">${roleNames}</p>
       </th>
       <td class="wide">${roleNames}</td>
-      <td class="wide">${nameStations(stations, this.#stations.value ?? [])}</td>
+      <td class="wide">${formatStationNames(stations, this.#stations.value ?? [])}</td>
       <td class="wide">${time.format(expiresAt * 1_000)}</td>
       <td>
         ${chipView(chip)}
@@ -124,8 +124,8 @@ export class InvitationList extends LightElement {
   #formView() {
     const { expires_in_hours: validity } = this.#form.values
     return html`<form class="account-form" @submit=${() => this.#invite()}>
-      ${labeledField(this.#form, { name: 'email', type: 'email' })}
-      ${labeledField(this.#form, { name: 'name' })}
+      ${labeledFieldView(this.#form, { name: 'email', type: 'email' })}
+      ${labeledFieldView(this.#form, { name: 'name' })}
       ${grantsView(this.#form, this.#roles.value ?? [], this.#stations.value ?? [])}
       <label for="invite-hours">The link is valid for</label>
       <select
@@ -141,7 +141,7 @@ export class InvitationList extends LightElement {
       </select>
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Create the link</button>
-        ${buttonView('Cancel', closePeople)}
+        ${buttonView('Cancel', closePeopleForm)}
       </div>
     </form>`
   }
@@ -154,7 +154,7 @@ export class InvitationList extends LightElement {
       await this.#invitations.refresh()
       return ''
     })
-    if (isCreated) closePeople()
+    if (isCreated) closePeopleForm()
   }
 
   async #copyLink(): Promise<void> {

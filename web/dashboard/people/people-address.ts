@@ -1,11 +1,11 @@
 import { installationLink } from '../ui/route.ts'
 
 /** Opens a form: `user-3`, `invitation-new`, `role-2`, `role-new`. */
-export function openPeople(item: string): void {
+export function openPeopleForm(item: string): void {
   location.hash = installationLink('people', item)
 }
 
 /** Closes the form. */
-export function closePeople(): void {
+export function closePeopleForm(): void {
   location.replace(installationLink('people'))
 }

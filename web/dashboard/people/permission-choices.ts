@@ -13,7 +13,7 @@ export interface PermissionChoicesOptions extends ChoicesOptions {
 }
 
 /** A checkbox for each permission, and a list of roles that checks those of a role. */
-export function permissionChoices({ presets, ...options }: PermissionChoicesOptions) {
+export function permissionChoicesView({ presets, ...options }: PermissionChoicesOptions) {
   const { id, isDisabled, onChange } = options
   const fill = ({ target: list }: Event) => {
     if (!(list instanceof HTMLSelectElement)) return

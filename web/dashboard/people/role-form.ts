@@ -3,11 +3,11 @@ import { html } from 'lit'
 import { callApi } from '../api/call-api.ts'
 import type { ListPermissionsAnswer, Role } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
-import { presetsOf, type Station } from './grants.ts'
-import { permissionChoices } from './permission-choices.ts'
+import { rolePresetsOf, type NamedStation } from './grants.ts'
+import { permissionChoicesView } from './permission-choices.ts'
 import { stationGrantsView } from './station-grants.ts'
 
 const fields = [
@@ -37,7 +37,7 @@ export class RoleForm extends LightElement {
   declare edited: Role | null
   /** The roles that a new one may start as. */
   declare roles: readonly Role[]
-  declare stations: readonly Station[]
+  declare stations: readonly NamedStation[]
   declare permissions: ListPermissionsAnswer
   /** Called after the role was saved, and when the operator cancels. */
   declare close: (isSaved: boolean) => void
@@ -48,14 +48,14 @@ export class RoleForm extends LightElement {
 
   protected override render() {
     const { global, station } = this.#form.values.permissions
-    const presets = presetsOf(this.roles)
+    const presets = rolePresetsOf(this.roles)
     const isDisabled = this.#form.isBusy
     const problem = this.#form.problemOf('permissions')
     return html`<form class="account-form" @submit=${() => this.#save()}>
-      ${labeledField(this.#form, { name: 'name', isRequired: true })}
+      ${labeledFieldView(this.#form, { name: 'name', isRequired: true })}
       <fieldset class="checkboxes">
         <legend>Users with the role may</legend>
-        ${permissionChoices({
+        ${permissionChoicesView({
           id: 'role-global',
           options: toOptions(this.permissions.global),
           chosen: global,

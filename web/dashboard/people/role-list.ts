@@ -9,7 +9,7 @@ import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
-import { closePeople, openPeople } from './people-address.ts'
+import { closePeopleForm, openPeopleForm } from './people-address.ts'
 
 const intervalMs = 20_000
 
@@ -28,7 +28,7 @@ export class RoleList extends LightElement {
   readonly #stations = pollResource(this, { path: () => 'api/stations', intervalMs })
 
   protected override render() {
-    const create = buttonView('New role', () => openPeople('role-new'))
+    const create = buttonView('New role', () => openPeopleForm('role-new'))
     return panelView(
       { id: 'roles', title: 'Roles', resource: this.#roles, actions: create },
       html`${(this.#roles.value ?? []).map(role => this.#roleView(role))} ${this.#formView()}`
@@ -53,7 +53,7 @@ export class RoleList extends LightElement {
       ${
         isBuiltin
           ? nothing
-          : html`${buttonView('Change', () => openPeople(`role-${role.id}`), { style: 'link', label: `Change ${name}` })}
+          : html`${buttonView('Change', () => openPeopleForm(`role-${role.id}`), { style: 'link', label: `Change ${name}` })}
             ${buttonView('Delete', () => this.#delete(role), { style: 'link', label: `Delete ${name}` })}`
       }
     </div>`
@@ -74,7 +74,7 @@ export class RoleList extends LightElement {
     const edited = roles.find(({ id }) => `role-${id}` === this.item) ?? null
     if (edited?.is_builtin ?? this.item !== 'role-new') return nothing
     const close = (isSaved: boolean) => {
-      closePeople()
+      closePeopleForm()
       if (isSaved) void this.#roles.refresh()
     }
     return keyed(

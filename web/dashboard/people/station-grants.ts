@@ -2,7 +2,7 @@ import { html } from 'lit'
 
 import type { FieldOption } from '../forms/form-field.ts'
 import { buttonView } from '../ui/controls.ts'
-import { permissionChoices, type PermissionPreset } from './permission-choices.ts'
+import { permissionChoicesView, type PermissionPreset } from './permission-choices.ts'
 
 /** Permissions for one station. */
 export interface StationGrant {
@@ -49,7 +49,7 @@ function grantView(
     `Station ${grant.station}, which does not exist`
   return html`<fieldset class="grant">
     <legend>${name}</legend>
-    ${permissionChoices({
+    ${permissionChoicesView({
       id: `${id}-${grant.station}`,
       options: permissions,
       chosen: grant.permissions,

@@ -4,14 +4,14 @@ import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { User } from '../api/responses.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
-import { grantsView, nameStations, sortIds } from './grants.ts'
-import { closePeople, openPeople } from './people-address.ts'
+import { grantsView, formatStationNames, sortIds } from './grants.ts'
+import { closePeopleForm, openPeopleForm } from './people-address.ts'
 
 /** What the form of a user edits; the password is not known. */
 const valuesOf = ({ name, email, roles, stations }: Pick<User, 'name' | 'email' | 'roles' | 'stations'>) => ({
@@ -91,10 +91,10 @@ export class UserList extends LightElement {
         <p class="narrow quiet">${roleNames}</p>
       </th>
       <td class="wide">${roleNames}</td>
-      <td class="wide">${nameStations(stations, this.#stations.value ?? [])}</td>
+      <td class="wide">${formatStationNames(stations, this.#stations.value ?? [])}</td>
       <td class="wide">${lastSignInAt === 0 ? 'Never' : formatAge(lastSignInAt)}</td>
       <td class="row-actions">
-        ${buttonView('Change', () => openPeople(`user-${id}`), { style: 'link', label: `Change ${email}` })}
+        ${buttonView('Change', () => openPeopleForm(`user-${id}`), { style: 'link', label: `Change ${email}` })}
         ${buttonView('Remove', () => this.#remove(user), { style: 'link', label: `Remove ${email}` })}
       </td>
     </tr>`
@@ -105,9 +105,9 @@ export class UserList extends LightElement {
     if (roles === null || stations === null) return nothing
     return html`<form class="account-form" @submit=${() => this.#save(user)}>
       <h3>${user.email}</h3>
-      ${labeledField(this.#form, { name: 'name' })}
-      ${labeledField(this.#form, { name: 'email', type: 'email', isRequired: true })}
-      ${labeledField(this.#form, {
+      ${labeledFieldView(this.#form, { name: 'name' })}
+      ${labeledFieldView(this.#form, { name: 'email', type: 'email', isRequired: true })}
+      ${labeledFieldView(this.#form, {
         name: 'new_password',
         type: 'password',
         autocomplete: 'new-password',
@@ -116,7 +116,7 @@ export class UserList extends LightElement {
       ${grantsView(this.#form, roles, stations, user.stations)}
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Save</button>
-        ${buttonView('Cancel', closePeople)}
+        ${buttonView('Cancel', closePeopleForm)}
       </div>
     </form>`
   }
@@ -128,7 +128,7 @@ export class UserList extends LightElement {
       () => callAction('PUT', path, { body, refresh: this.#users.refresh }),
       async () => valuesOf(await callApi('GET', path, { isSave: true }))
     )
-    if (isSaved) closePeople()
+    if (isSaved) closePeopleForm()
   }
 
   async #remove({ id, email }: User): Promise<void> {

@@ -3,7 +3,7 @@ import type { Playlist } from '../api/responses.ts'
 import type { StationPath } from '../api/typed-response.ts'
 
 /** Copies a playlist, disabled, with its songs. */
-export async function copyPlaylist(stationPath: StationPath, playlist: Playlist): Promise<string> {
+export async function requestPlaylistCopy(stationPath: StationPath, playlist: Playlist): Promise<string> {
   const { id, podcasts: _podcasts, schedule_items: items, ...settings } = playlist
   const body = {
     ...settings,

@@ -33,7 +33,10 @@ const optionLabels: Readonly<Record<string, string>> = {
  * Groups the fields that apply to a playlist: those of a URL only to remote playlists, the interval only to
  * its type. Fields that this form does not know are shown as advanced.
  */
-export function groupFields(fields: readonly FormField[], read: (name: string) => unknown): FieldGroup[] {
+export function groupPlaylistFields(
+  fields: readonly FormField[],
+  read: (name: string) => unknown
+): FieldGroup[] {
   const isRemote = read('source') === 'remote_url'
   const type = read('type')
   const hidden = new Set([

@@ -1,7 +1,7 @@
 import { callApi } from '../api/call-api.ts'
 import type { StationPath } from '../api/typed-response.ts'
 
-export interface ImportResult {
+export interface PlaylistImportResult {
   readonly message: string
   /** The entries without a song in the library. */
   readonly unmatched: readonly string[]
@@ -10,10 +10,10 @@ export interface ImportResult {
 const timeoutMs = 60_000
 
 /** Appends the songs of an M3U or PLS file to a playlist. */
-export async function importFile(
+export async function importPlaylistFile(
   playlistPath: `${StationPath}/playlist/${number}`,
   file: File
-): Promise<ImportResult> {
+): Promise<PlaylistImportResult> {
   const { message, import_results: results } = await callApi('POST', `${playlistPath}/import`, {
     // Its bytes: the server knows more encodings than `text()`.
     body: new Blob([file], { type: 'text/plain' }),

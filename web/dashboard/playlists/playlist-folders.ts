@@ -10,7 +10,7 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
-import { songsChangedEvent } from './playlist-songs.ts'
+import { playlistSongsChangedEvent } from './playlist-songs.ts'
 
 type PlaylistFolder = ListFoldersOfPlaylistAnswer[number]
 
@@ -136,6 +136,6 @@ export class PlaylistFolders extends StationElement {
   }
 
   #dispatchChange(): void {
-    this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
+    this.dispatchEvent(new Event(playlistSongsChangedEvent, { bubbles: true }))
   }
 }

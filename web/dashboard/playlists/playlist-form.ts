@@ -1,19 +1,19 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { Playlist } from '../api/responses.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { fieldView } from '../forms/field-view.ts'
 import { openForm } from '../forms/form-controller.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
-import { type FormValues, initialValues, toBody } from '../forms/form-values.ts'
-import { formatSchedule } from '../schedule/schedule-text.ts'
+import { type FormValues, initialFormValues, toRequestBody } from '../forms/form-values.ts'
+import { formatScheduleItem } from '../schedule/schedule-text.ts'
 import { type SimulationBody, watchSimulation } from '../schedule/simulation.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
-import { groupFields, toFormRecord } from './playlist-fields.ts'
+import { groupPlaylistFields, toFormRecord } from './playlist-fields.ts'
 
 /** Dispatched when a playlist was saved; `detail` is its id. */
 export const playlistSavedEvent = 'cuewire-playlist-saved'
@@ -60,22 +60,22 @@ export class PlaylistForm extends StationElement {
   async #loadFields(): Promise<void> {
     try {
       const fields = toFormFields(await loadBodySchema('post', '/api/station/{station_id}/playlists'))
-      const options = groupFields(fields, () => undefined).flatMap(group => group.fields)
+      const options = groupPlaylistFields(fields, () => undefined).flatMap(group => group.fields)
       // The options are edited as a list.
       this.fields = fields.map(field => options.find(({ name }) => name === field.name) ?? field)
     } catch (error) {
-      this.problem = toApiError(error).message
+      this.problem = toApiRequestError(error).message
     }
   }
 
   #valuesOf(record: Playlist | null): FormValues {
-    return initialValues(this.fields ?? [], record && toFormRecord(record))
+    return initialFormValues(this.fields ?? [], record && toFormRecord(record))
   }
 
   /** The body that saves the changes. */
   get #body(): Readonly<Record<string, unknown>> {
     const start = this.record && this.#valuesOf(this.record)
-    const body = toBody(this.fields ?? [], this.#form.values, start)
+    const body = toRequestBody(this.fields ?? [], this.#form.values, start)
     const { backend_options: options } = body
     return Array.isArray(options) ? { ...body, backend_options: options.join(',') } : body
   }
@@ -106,7 +106,7 @@ export class PlaylistForm extends StationElement {
   protected override render() {
     if (this.fields === null) return html`<p class="trouble" role="alert">${this.problem}</p>`
     const { values, problem, isBusy, isGone } = this.#form
-    const groups = groupFields(this.fields, name => values[name])
+    const groups = groupPlaylistFields(this.fields, name => values[name])
     return html`<form class="form playlist-form" novalidate @submit=${() => this.#save()}>
       <p class="trouble" role="alert">${problem}</p>
       ${this.#notesView()}
@@ -176,7 +176,7 @@ export class PlaylistForm extends StationElement {
       ${
         items.length === 0
           ? html`<p class="quiet">At any time.</p>`
-          : items.map(item => html`<p>${formatSchedule(item)}</p>`)
+          : items.map(item => html`<p>${formatScheduleItem(item)}</p>`)
       }
       <p><a href=${stationLink(String(this.station), 'schedule')}>Edit in the calendar</a></p>
     </fieldset>`

@@ -2,7 +2,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 
 import { callAction, callApi } from '../api/call-api.ts'
 import type { Playlist } from '../api/responses.ts'
-import { describeFrequency, formatSchedule } from '../schedule/schedule-text.ts'
+import { describePlaylistFrequency, formatScheduleItem } from '../schedule/schedule-text.ts'
 import { watchSimulation } from '../schedule/simulation.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
@@ -10,9 +10,9 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
-import { copyPlaylist } from './copy-playlist.ts'
+import { requestPlaylistCopy } from './copy-playlist.ts'
 import { playlistSavedEvent } from './playlist-form.ts'
-import { songsChangedEvent } from './playlist-songs.ts'
+import { playlistSongsChangedEvent } from './playlist-songs.ts'
 
 /** The playlists of a station with warnings, and the editor of one of them. */
 export class PlaylistList extends StationElement {
@@ -33,7 +33,7 @@ export class PlaylistList extends StationElement {
 
   constructor() {
     super()
-    this.addEventListener(songsChangedEvent, () => this.songChanges++)
+    this.addEventListener(playlistSongsChangedEvent, () => this.songChanges++)
     this.addEventListener(playlistSavedEvent, event => {
       if (!(event instanceof CustomEvent)) return
       void this.#showSaved(event.detail)
@@ -135,8 +135,8 @@ export class PlaylistList extends StationElement {
         <a href=${this.#linkTo(String(id))}><bdi>${name}</bdi></a>
       </td>
       <td>
-        <p>${describeFrequency(playlist)}</p>
-        ${playlist.schedule_items.map(item => html`<p class="quiet">${formatSchedule(item)}</p>`)}
+        <p>${describePlaylistFrequency(playlist)}</p>
+        ${playlist.schedule_items.map(item => html`<p class="quiet">${formatScheduleItem(item)}</p>`)}
         ${notes
           .filter(({ playlist_id: own }) => own === id)
           .map(({ code, message }) => html`<p class="trouble" data-code=${code}>${message}</p>`)}
@@ -162,7 +162,7 @@ export class PlaylistList extends StationElement {
         ${button(isEnabled ? 'Disable' : 'Enable', () => call('toggle'))}
         ${button('Copy', () =>
           this.#actions.run('copy', async () => {
-            const message = await copyPlaylist(this.path, playlist)
+            const message = await requestPlaylistCopy(this.path, playlist)
             await refresh()
             return message
           })

@@ -6,14 +6,14 @@ import { pollResource } from '../api/poll-resource.ts'
 import type { GetPlaylistOrderAnswer } from '../api/responses.ts'
 import type { StationPath } from '../api/typed-response.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
+import { openRowDrag, draggedRowStyle } from '../queue/row-drag.ts'
 import { moveElement } from '../queue/row-order.ts'
-import { notify, openActionRunner } from '../ui/actions.ts'
+import { showNotice, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
-import { importFile } from './playlist-file.ts'
+import { importPlaylistFile } from './playlist-file.ts'
 
 /** Songs after these are counted, but not listed. */
 const maxListed = 500
@@ -26,7 +26,7 @@ const titleOf = ({ artist, title, path }: PlaylistSong) =>
   [artist, title].filter(text => text !== '').join(' – ') || path
 
 /** Dispatched when songs were added to a playlist or their order was saved. */
-export const songsChangedEvent = 'cuewire-playlist-songs-changed'
+export const playlistSongsChangedEvent = 'cuewire-playlist-songs-changed'
 
 /**
  * The songs of a playlist in order, each as often as it is there. They are moved by dragging their grips or with the
@@ -151,7 +151,7 @@ export class PlaylistSongs extends StationElement {
       data-movable
       ?data-dragged=${dragged?.from === index}
       ?data-shifting=${dragged !== null}
-      .style=${shiftStyle(index, dragged)}
+      .style=${draggedRowStyle(index, dragged)}
     >
       <span class="row-time">${formatNumber(index + 1)}</span>
       <div class="row-text"><p class="row-title" title=${song.path}>${titleOf(song)}</p></div>
@@ -197,7 +197,7 @@ export class PlaylistSongs extends StationElement {
   #change(work: () => Promise<string>): void {
     void this.#actions.run('entry', async () => {
       const message = await work()
-      this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
+      this.dispatchEvent(new Event(playlistSongsChangedEvent, { bubbles: true }))
       return message
     })
   }
@@ -237,19 +237,19 @@ export class PlaylistSongs extends StationElement {
       await this.#songs.refresh()
       return 'The order was saved.'
     })
-    if (isSaved) this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
+    if (isSaved) this.dispatchEvent(new Event(playlistSongsChangedEvent, { bubbles: true }))
   }
 
   #import({ target }: Event): void {
     const file = target instanceof HTMLInputElement ? target.files?.[0] : undefined
     if (file === undefined) return
     void this.#actions.run('import', async () => {
-      const { message, unmatched } = await importFile(this.#path, file)
+      const { message, unmatched } = await importPlaylistFile(this.#path, file)
       if (target instanceof HTMLInputElement) target.value = ''
       this.unmatched = unmatched
       await this.#songs.refresh()
-      this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
-      notify(this, { text: message, isError: false })
+      this.dispatchEvent(new Event(playlistSongsChangedEvent, { bubbles: true }))
+      showNotice(this, { text: message, isError: false })
       return ''
     })
   }

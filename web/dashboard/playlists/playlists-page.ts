@@ -1,6 +1,6 @@
 import { html } from 'lit'
 
-import { adoptStyles, defineElements } from '../ui/light-element.ts'
+import { addPageStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { PlaylistFolders } from './playlist-folders.ts'
 import { PlaylistForm } from './playlist-form.ts'
@@ -20,7 +20,7 @@ class PlaylistsPage extends StationPage {
   }
 }
 
-adoptStyles(styles)
+addPageStyles(styles)
 defineElements({
   'playlist-folders': PlaylistFolders,
   'playlist-form': PlaylistForm,

@@ -18,7 +18,7 @@ export interface QueueAddition {
 }
 
 /** Adds a song to the queue, and notifies the page. Returns a message that says when it plays. */
-export async function addToQueue(
+export async function requestQueueAddition(
   element: EventTarget,
   { path, clock, body, title, playsNext }: QueueAddition
 ): Promise<string> {

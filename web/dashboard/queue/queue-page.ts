@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
+import { addPageStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { queueChangedEvent } from './add-to-queue.ts'
 import { RequestList } from './request-list.ts'
@@ -46,7 +46,7 @@ class QueuePage extends StationPage {
   }
 }
 
-adoptStyles(reportStyles)
+addPageStyles(reportStyles)
 defineElements({
   'song-search': SongSearch,
   'request-list': RequestList,

@@ -6,10 +6,10 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pagingView, toQuery } from '../ui/paging.ts'
+import { pagingView, renderQueryString } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { isolateBidi } from '../ui/text.ts'
-import { addToQueue } from './add-to-queue.ts'
+import { requestQueueAddition } from './add-to-queue.ts'
 
 const stateTexts: Readonly<Record<string, string>> = {
   pending: 'Waiting',
@@ -27,7 +27,7 @@ export class RequestList extends StationElement {
   page = 1
 
   readonly #requests = this.poll(
-    () => `reports/requests?per_page=25&${toQuery({ type: this.type, page: this.page })}`,
+    () => `reports/requests?per_page=25&${renderQueryString({ type: this.type, page: this.page })}`,
     15_000
   )
   readonly #actions = openActionRunner(this)
@@ -127,7 +127,7 @@ export class RequestList extends StationElement {
     const title = song.title || song.text
     return this.#actions.run('queue', async () => {
       try {
-        return await addToQueue(this, { path, clock, body: { request_id: id }, title, playsNext })
+        return await requestQueueAddition(this, { path, clock, body: { request_id: id }, title, playsNext })
       } finally {
         // Also after a refusal: the AutoDJ has taken the request meanwhile.
         await this.#requests.refresh()

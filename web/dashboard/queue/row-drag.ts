@@ -74,7 +74,7 @@ export function openRowDrag(
 }
 
 /** The style of a row while one is dragged. */
-export function shiftStyle(index: number, dragged: DraggedRow | null): string {
+export function draggedRowStyle(index: number, dragged: DraggedRow | null): string {
   if (dragged === null) return ''
   const { from, to, dy, height } = dragged
   if (index === from) return `transform: translateY(${dy}px)`

@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { callApi } from '../api/call-api.ts'
 import type { StationPath } from '../api/typed-response.ts'
-import { notifyError } from '../ui/actions.ts'
+import { showErrorNotice } from '../ui/actions.ts'
 import { moveElement, type MovableRow } from './row-order.ts'
 
 /**
@@ -22,7 +22,7 @@ export function openRowMoves(
     try {
       await callApi('PUT', `${queuePath()}/${id}/move`, { body: { position } })
     } catch (error) {
-      notifyError(host, error)
+      showErrorNotice(host, error)
     }
     pending--
     if (pending > 0) return

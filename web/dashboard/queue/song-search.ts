@@ -7,10 +7,10 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { toQuery } from '../ui/paging.ts'
+import { renderQueryString } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
-import { addToQueue } from './add-to-queue.ts'
+import { requestQueueAddition } from './add-to-queue.ts'
 
 const maxRows = 10
 /** Results change only when the library does. */
@@ -27,7 +27,7 @@ export class SongSearch extends StationElement {
     path: () =>
       this.text === ''
         ? null
-        : `${this.path}/files?per_page=${maxRows}&${toQuery({ searchPhrase: this.text })}`,
+        : `${this.path}/files?per_page=${maxRows}&${renderQueryString({ searchPhrase: this.text })}`,
     intervalMs
   })
   readonly #actions = openActionRunner(this)
@@ -86,7 +86,7 @@ export class SongSearch extends StationElement {
     const { path, clock, isRequest } = this
     const body = { media_id: song.id, ...(isRequest ? { is_request: true } : {}) }
     return this.#actions.run('add', () =>
-      addToQueue(this, { path, clock, body, title: titleOf(song), playsNext })
+      requestQueueAddition(this, { path, clock, body, title: titleOf(song), playsNext })
     )
   }
 }

@@ -12,7 +12,7 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { describeReasons } from './queue-reasons.ts'
-import { shiftStyle, openRowDrag } from './row-drag.ts'
+import { draggedRowStyle, openRowDrag } from './row-drag.ts'
 import { openRowMoves } from './row-moves.ts'
 import { rebaseMove } from './row-order.ts'
 
@@ -120,7 +120,7 @@ export class StationQueue extends StationElement {
       ?data-dragged=${isDragged}
       ?data-shifting=${dragged !== null}
       data-place=${isDragged ? dragged.to + 1 : nothing}
-      .style=${index === null ? '' : shiftStyle(index, dragged)}
+      .style=${index === null ? '' : draggedRowStyle(index, dragged)}
     >
       <time class="row-time">${this.clock.formatTime(playedAt)}</time>
       <song-cover .address=${song.art} .isPrivate=${this.isPrivate}></song-cover>

@@ -12,7 +12,7 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { toQuery } from '../ui/paging.ts'
+import { renderQueryString } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { describeDuration, formatCount, formatNumber } from '../ui/text.ts'
 
@@ -47,7 +47,7 @@ export class AudienceReport extends StationElement {
 
   #period(others: Readonly<Record<string, string>> = {}): string {
     const { by: _, ...period } = this.filters
-    return toQuery({ ...period, ...others })
+    return renderQueryString({ ...period, ...others })
   }
 
   protected override render() {

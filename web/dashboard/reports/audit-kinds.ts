@@ -1,5 +1,5 @@
 /** The kinds of records of the audit log, with the names that the console has for them. */
-export const kindNames: ReadonlyMap<string, string> = new Map([
+export const auditKindNames: ReadonlyMap<string, string> = new Map([
   ['ApiKey', 'API key'],
   ['Article', 'Article'],
   ['Broadcast', 'Live show'],

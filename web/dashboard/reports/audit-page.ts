@@ -4,10 +4,10 @@ import { pollResource } from '../api/poll-resource.ts'
 import type { AuditEntry } from '../api/responses.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
-import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
-import { toQuery } from '../ui/paging.ts'
+import { addPageStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { renderQueryString } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
-import { kindNames } from './audit-kinds.ts'
+import { auditKindNames } from './audit-kinds.ts'
 
 import styles from './reports.css' with { type: 'text' }
 
@@ -31,7 +31,7 @@ class AuditPage extends LightElement {
     const { first = '', last = '', ...filters } = this.filters
     const since = first === '' ? '' : secondsOf(first)
     const until = last === '' ? '' : secondsOf(last, 1) - 1
-    return toQuery({ ...filters, since, until, before: this.pages.at(-1) ?? '', page: 1 })
+    return renderQueryString({ ...filters, since, until, before: this.pages.at(-1) ?? '', page: 1 })
   }
 
   protected override render() {
@@ -94,7 +94,7 @@ class AuditPage extends LightElement {
   }
 }
 
-const kinds = [...kindNames].toSorted(([, one], [, other]) => one.localeCompare(other))
+const kinds = [...auditKindNames].toSorted(([, one], [, other]) => one.localeCompare(other))
 
 /** The start of a day, or of a day after it, in Unix seconds. */
 function secondsOf(day: string, daysLater = 0): number {
@@ -113,7 +113,7 @@ function rowView(entry: AuditEntry) {
     <td class="row-time">${time.format(at * 1_000)}</td>
     <td>${key.name}</td>
     <td>
-      ${kindNames.get(record) ?? record}
+      ${auditKindNames.get(record) ?? record}
       ${id === '*' ? '(several)' : id}${name === '' ? nothing : ` “${name}”`}${
         station === 0 || record === 'Station'
           ? nothing
@@ -143,5 +143,5 @@ function valueText(value: unknown): string {
   return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`
 }
 
-adoptStyles(styles)
+addPageStyles(styles)
 defineElements({ 'audit-page': AuditPage })

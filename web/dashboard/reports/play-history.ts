@@ -3,12 +3,12 @@ import { html, nothing } from 'lit'
 import { downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { DetailedPlay } from '../api/responses.ts'
-import { describeSource, isDetailed } from '../station/play-source.ts'
+import { describePlaySource, isDetailedPlay } from '../station/play-source.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pagingView, toQuery } from '../ui/paging.ts'
+import { pagingView, renderQueryString } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
 
@@ -27,7 +27,7 @@ export class PlayHistory extends StationElement {
   page = 1
 
   readonly #plays = this.poll(
-    () => `history?per_page=50&${toQuery({ ...this.filters, detailed: 1, page: this.page })}`,
+    () => `history?per_page=50&${renderQueryString({ ...this.filters, detailed: 1, page: this.page })}`,
     60_000
   )
   readonly #playlists = pollResource(this, {
@@ -38,7 +38,7 @@ export class PlayHistory extends StationElement {
 
   protected override render() {
     const { value } = this.#plays
-    const rows = value?.rows.filter(isDetailed) ?? []
+    const rows = value?.rows.filter(isDetailedPlay) ?? []
     const names = new Map(this.#playlists.value?.map(({ id, name }) => [id, name]))
     const download = buttonView('Download CSV', () => this.#download(), {
       style: 'link',
@@ -109,7 +109,7 @@ export class PlayHistory extends StationElement {
           .playlists=${names}
         ></play-reasons>
       </td>
-      <td class="wide quiet">${describeSource(play, this.hasQueue)}</td>
+      <td class="wide quiet">${describePlaySource(play, this.hasQueue)}</td>
       <td class="count">
         ${formatNumber(listeners)} <span class="delta">+${formatNumber(gained)} −${formatNumber(lost)}</span>
       </td>
@@ -118,7 +118,7 @@ export class PlayHistory extends StationElement {
 
   #download(): Promise<void> {
     return this.#actions.run('download', async () => {
-      const query = toQuery({ ...this.filters, format: 'csv' })
+      const query = renderQueryString({ ...this.filters, format: 'csv' })
       await downloadFile(`${this.path}/history?${query}`, `${this.station}-history.csv`)
       return ''
     })

@@ -1,7 +1,7 @@
 import { html } from 'lit'
 
-import { playsQueue } from '../station/play-source.ts'
-import { adoptStyles, defineElements } from '../ui/light-element.ts'
+import { backendPlaysQueue } from '../station/play-source.ts'
+import { addPageStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { AudienceReport } from './audience-report.ts'
 import { BarChart } from './bar-chart.ts'
@@ -29,14 +29,14 @@ class ReportsPage extends StationPage {
         .station=${station}
         .zone=${zone}
         .refreshKey=${this.refreshKey}
-        .hasQueue=${playsQueue(this.np.station.backend)}
+        .hasQueue=${backendPlaysQueue(this.np.station.backend)}
         .canViewPlaylists=${this.permissions.allows('viewQueue')}
       ></play-history>
     </div>`
   }
 }
 
-adoptStyles(styles)
+addPageStyles(styles)
 defineElements({
   'audience-report': AudienceReport,
   'bar-chart': BarChart,

@@ -6,7 +6,7 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { pagingView, toQuery } from '../ui/paging.ts'
+import { pagingView, renderQueryString } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber } from '../ui/text.ts'
 
@@ -31,7 +31,7 @@ export class SongReport extends StationElement {
   readonly #actions = openActionRunner(this)
 
   #query(others: Readonly<Record<string, string | number>>): string {
-    return toQuery({ ...this.filters, sortOrder: 'DESC', ...others })
+    return renderQueryString({ ...this.filters, sortOrder: 'DESC', ...others })
   }
 
   protected override render() {

@@ -1,13 +1,13 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { notifyError } from '../ui/actions.ts'
-import { openRecordForm, type RecordScene } from './record-actions.ts'
+import { showErrorNotice } from '../ui/actions.ts'
+import { openRecordForm, type RecordContext } from './record-actions.ts'
 import { loadRecord } from './resource.ts'
 
 interface AddressedFormOptions {
   /** The id of the record that the address names, `new` for a new one, '' for none. */
   readonly item: () => string
-  readonly scene: () => RecordScene
+  readonly scene: () => RecordContext
   /** Returns false if the operator may not change the record; null: not known yet. */
   readonly mayOpen: (item: string) => boolean | null
   /** The link to an item, or to the list. */
@@ -35,7 +35,7 @@ export function watchAddressedForm(
       const record = item === 'new' ? null : await loadRecord(resource, station, item)
       if (isCurrent()) await openRecordForm(scene(), record, { isNew: item === 'new', onClose: leave })
     } catch (error) {
-      notifyError(host, error)
+      showErrorNotice(host, error)
       leave()
     }
   }

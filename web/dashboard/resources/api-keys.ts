@@ -2,12 +2,12 @@ import { callApi } from '../api/call-api.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import type { FormField } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
-import { loadPresets } from '../people/grants.ts'
-import { permissionChoices } from '../people/permission-choices.ts'
+import { loadRolePresets } from '../people/grants.ts'
+import { permissionChoicesView } from '../people/permission-choices.ts'
 import { type StationGrant, stationGrantsView } from '../people/station-grants.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { formatAge, formatCount } from '../ui/text.ts'
-import { copyWith, type ResourceView, textOf } from './resource.ts'
+import { startCopyWith, type ResourceView, recordTextOf } from './resource.ts'
 
 const path = '/api/v1/main/api-keys'
 
@@ -39,7 +39,7 @@ async function openFields(fields: FormField[]) {
   const [listed, { properties }, presets] = await Promise.all([
     callApi('GET', 'api/nowplaying'),
     loadBodySchema('post', path),
-    loadPresets()
+    loadRolePresets()
   ])
   const grant = properties?.['station_permissions']?.items?.properties
   const ofStation = grant?.['permissions']?.items?.enum?.map(String) ?? []
@@ -52,7 +52,7 @@ async function openFields(fields: FormField[]) {
       ...field,
       kind: 'special',
       view: ({ value, ...options }) =>
-        permissionChoices({
+        permissionChoicesView({
           ...options,
           options: field.options,
           chosen: permissionsIn(value),
@@ -80,7 +80,7 @@ async function openFields(fields: FormField[]) {
 }
 
 /** The keys of programs. A key is shown once; it cannot be changed, only revoked. */
-export const apiKeys: ResourceView = {
+export const apiKeysResourceView: ResourceView = {
   title: 'API keys',
   noun: 'API key',
   emptyText: 'There are no API keys.',
@@ -88,18 +88,18 @@ export const apiKeys: ResourceView = {
   rowsKey: 'api_keys',
   write: 'manageKeys',
   columns: [
-    { title: 'Name', view: record => textOf(record, 'name') },
-    { title: 'Starts with', style: 'wide', view: record => textOf(record, 'identifier').slice(0, 8) },
+    { title: 'Name', view: record => recordTextOf(record, 'name') },
+    { title: 'Starts with', style: 'wide', view: record => recordTextOf(record, 'identifier').slice(0, 8) },
     { title: 'Permissions', style: 'wide', view: describePermissions },
     { title: 'Use', style: 'wide', view: lastUse },
     { title: 'State', view: record => chipView(keyChip(record)) }
   ],
-  nameOf: record => textOf(record, 'name'),
+  nameOf: record => recordTextOf(record, 'name'),
   openFields,
   canEdit: false,
-  toCopy: copyWith(record => ({ name: `${textOf(record, 'name')} (copy)`, expires_at: 0 })),
+  toCopy: startCopyWith(record => ({ name: `${recordTextOf(record, 'name')} (copy)`, expires_at: 0 })),
   describeLoss: record =>
-    `Programs that use it are refused within a second. It starts with ${textOf(record, 'identifier').slice(0, 8)} and was ${lastUse(record)}. This cannot be undone.`,
+    `Programs that use it are refused within a second. It starts with ${recordTextOf(record, 'identifier').slice(0, 8)} and was ${lastUse(record)}. This cannot be undone.`,
   removal: { verb: 'Revoke', path: `${path}/revoke/{key}` },
   canRemove: record => record['revoked_at'] === 0,
   findSecret: ({ key }) => (typeof key === 'string' ? ['The new API key', key] : null)

@@ -6,7 +6,7 @@ import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 
 /** The script for the Liquidsoap of a station, and the key that the script reads from its environment. */
-export function playoutView(station: number, actions: ActionRunner) {
+export function playoutSetupView(station: number, actions: ActionRunner) {
   const options = { isDisabled: actions.inFlight !== null }
   const download = async () => {
     await downloadFile(`api/admin/station/${station}/liquidsoap`, `station-${station}.liq`)

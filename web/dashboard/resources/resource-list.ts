@@ -10,8 +10,8 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
 import { watchAddressedForm } from './addressed-form.ts'
-import { openRecordForm, type RecordScene, removeRecord } from './record-actions.ts'
-import { fillPath, idOf, type RecordPage, recordsIn, type ResourceView } from './resource.ts'
+import { openRecordForm, type RecordContext, removeRecord } from './record-actions.ts'
+import { fillApiPath, recordIdOf, type RecordPage, recordsOfPage, type ResourceView } from './resource.ts'
 
 const pageSize = 50
 /** The search field appears from this number of records on. */
@@ -47,7 +47,7 @@ export class ResourceList extends LightElement {
     path: () => {
       const query = new URLSearchParams({ page: String(this.page), per_page: String(pageSize) })
       if (this.search !== '') query.set('searchPhrase', this.search)
-      return `${fillPath(this.resource.paths.list, this.station)}?${query.toString()}`
+      return `${fillApiPath(this.resource.paths.list, this.station)}?${query.toString()}`
     },
     intervalMs: 15_000
   })
@@ -71,7 +71,7 @@ export class ResourceList extends LightElement {
   protected override render() {
     const { resource } = this
     const { value } = this.#records
-    const rows = value === null ? [] : recordsIn(value, resource)
+    const rows = value === null ? [] : recordsOfPage(value, resource)
     const isEmpty = value !== null && rows.length === 0
     const emptyText = isEmpty ? (this.search === '' ? resource.emptyText : 'Nothing matches.') : ''
     const canWrite = this.#permissions.allows(resource.write)
@@ -101,7 +101,7 @@ export class ResourceList extends LightElement {
   #rowsView(rows: readonly ApiRecord[], canWrite: boolean) {
     return repeat(
       rows,
-      record => idOf(this.resource, record),
+      record => recordIdOf(this.resource, record),
       record =>
         html`<tr>
           ${this.resource.columns.map(
@@ -122,7 +122,7 @@ export class ResourceList extends LightElement {
         style: 'link',
         isDisabled: this.#actions.inFlight !== null
       })
-    return html`${canEdit ? link('Edit', () => this.#open(idOf(resource, record))) : nothing}
+    return html`${canEdit ? link('Edit', () => this.#open(recordIdOf(resource, record))) : nothing}
     ${toCopy === undefined ? nothing : link('Copy', () => this.#copy(toCopy(record)))}
     ${actions.map(({ label, run }) =>
       link(label, () => this.#actions.run(label, () => run(record, this.station).then(this.#refreshWith)))
@@ -163,7 +163,7 @@ export class ResourceList extends LightElement {
     return message
   }
 
-  get #scene(): RecordScene {
+  get #scene(): RecordContext {
     const { resource, station } = this
     return { host: this, resource, station, refresh: () => this.#refreshWith('') }
   }

@@ -3,11 +3,15 @@ import { html } from 'lit'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { installationLink, type InstallationSection, stationLink, type StationSection } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
-import { apiKeys } from './api-keys.ts'
-import { customFields, news, storageLocations } from './installation-resources.ts'
+import { apiKeysResourceView } from './api-keys.ts'
+import {
+  customFieldsResourceView,
+  newsResourceView,
+  storageLocationsResourceView
+} from './installation-resources.ts'
 import { ResourceList } from './resource-list.ts'
 import type { ResourceView } from './resource.ts'
-import { mounts, remotes, sftpUsers } from './station-resources.ts'
+import { mountsResourceView, remotesResourceView, sftpUsersResourceView } from './station-resources.ts'
 
 /** The page of a resource that belongs to a station. */
 const stationPage = (section: StationSection, resource: ResourceView) =>
@@ -39,11 +43,11 @@ const installationPage = (section: InstallationSection, resource: ResourceView) 
 
 defineElements({
   'resource-list': ResourceList,
-  'mounts-page': stationPage('mounts', mounts),
-  'remotes-page': stationPage('remotes', remotes),
-  'sftp-page': stationPage('sftp', sftpUsers),
-  'keys-page': installationPage('keys', apiKeys),
-  'storage-page': installationPage('storage', storageLocations),
-  'fields-page': installationPage('fields', customFields),
-  'news-page': installationPage('news', news)
+  'mounts-page': stationPage('mounts', mountsResourceView),
+  'remotes-page': stationPage('remotes', remotesResourceView),
+  'sftp-page': stationPage('sftp', sftpUsersResourceView),
+  'keys-page': installationPage('keys', apiKeysResourceView),
+  'storage-page': installationPage('storage', storageLocationsResourceView),
+  'fields-page': installationPage('fields', customFieldsResourceView),
+  'news-page': installationPage('news', newsResourceView)
 })

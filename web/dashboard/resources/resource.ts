@@ -1,6 +1,6 @@
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { type CallOptions, requestJson } from '../api/call-api.ts'
-import type { Feature } from '../api/permissions.ts'
+import type { DashboardFeature } from '../api/permissions.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
@@ -35,7 +35,7 @@ export interface ResourceView {
   readonly rowsKey?: string
   /** The member of a response that contains one record; by default the response is the record. */
   readonly recordKey?: string
-  readonly write: Feature
+  readonly write: DashboardFeature
   readonly columns: readonly [Column, ...Column[]]
   readonly nameOf: (record: ApiRecord) => string
   /** Chooses and completes the fields of the form; by default all that a form can show. */
@@ -57,14 +57,14 @@ export interface ResourceView {
 }
 
 /** Fills a path of OpenAPI: `{station_id}` is the station, any other parameter the id of the record. */
-export function fillPath(path: string, station: string, id: unknown = ''): string {
+export function fillApiPath(path: string, station: string, id: unknown = ''): string {
   return path
     .slice(1)
     .replace('{station_id}', encodeURIComponent(station))
     .replace(/\{\w+\}/, encodeURIComponent(String(id)))
 }
 
-export const idOf = ({ idKey = 'id' }: ResourceView, record: ApiRecord): string => String(record[idKey])
+export const recordIdOf = ({ idKey = 'id' }: ResourceView, record: ApiRecord): string => String(record[idKey])
 
 /** Loads one record. */
 export async function loadRecord(
@@ -73,12 +73,12 @@ export async function loadRecord(
   id: string,
   options: CallOptions = {}
 ): Promise<ApiRecord> {
-  const response = await requestJson<ApiRecord>('GET', fillPath(paths.one, station, id), options)
+  const response = await requestJson<ApiRecord>('GET', fillApiPath(paths.one, station, id), options)
   return recordKey === undefined ? response : Object(response[recordKey])
 }
 
 /** Loads the description of the fields, and returns the selection for a form. */
-export async function loadFields(resource: ResourceView, station: string): Promise<FieldSelection> {
+export async function loadFormFields(resource: ResourceView, station: string): Promise<FieldSelection> {
   const fields = toFormFields(await loadBodySchema('post', resource.paths.list))
   return resource.openFields?.(fields, station) ?? (() => fields)
 }
@@ -90,7 +90,7 @@ export interface RecordPage extends ApiRecord {
 }
 
 /** The records of a page. */
-export function recordsIn(page: RecordPage, { rowsKey = 'rows' }: ResourceView): readonly ApiRecord[] {
+export function recordsOfPage(page: RecordPage, { rowsKey = 'rows' }: ResourceView): readonly ApiRecord[] {
   const rows = page[rowsKey]
   return Array.isArray(rows) ? rows : []
 }
@@ -100,16 +100,16 @@ export async function countRecords(path: string): Promise<number | null> {
   try {
     return (await requestJson<RecordPage>('GET', `${path}?per_page=1`)).total
   } catch (error) {
-    if (toApiError(error).status === 403) return null
+    if (toApiRequestError(error).status === 403) return null
     throw error
   }
 }
 
 /** The text of a member of a record. */
-export const textOf = (record: ApiRecord, name: string): string => toText(record[name])
+export const recordTextOf = (record: ApiRecord, name: string): string => toDisplayText(record[name])
 
 /** The text of a text, a number or a flag; '' for anything else. */
-export const toText = (value: unknown): string =>
+export const toDisplayText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 
 /** The chip of a flag. */
@@ -117,6 +117,6 @@ export const flagChip = (isOn: unknown, on: string, off: string) =>
   chipView(isOn === true ? { text: on, tone: 'good' } : { text: off, tone: 'neutral' })
 
 /** Starts a copy with some other values: its name, and what only one record can have. */
-export const copyWith =
+export const startCopyWith =
   (changes: (record: ApiRecord) => ApiRecord) =>
   (record: ApiRecord): ApiRecord => ({ ...record, ...changes(record) })

@@ -1,31 +1,31 @@
 import { html, nothing } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { toFormFields } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
 import { type FieldSelection, RecordForm } from '../forms/record-form.ts'
-import { notifyError, openActionRunner } from '../ui/actions.ts'
+import { showErrorNotice, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { installationLink, stationLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
-import { playoutView } from './playout-setup.ts'
-import { type RecordScene, reloadRecord, removeRecord, saveRecord } from './record-actions.ts'
-import { loadFields, loadRecord, type ResourceView } from './resource.ts'
-import { openStationCopy } from './station-copy.ts'
-import { stations } from './stations.ts'
+import { playoutSetupView } from './playout-setup.ts'
+import { type RecordContext, reloadRecord, removeRecord, saveRecord } from './record-actions.ts'
+import { loadFormFields, loadRecord, type ResourceView } from './resource.ts'
+import { openStationCopyForm } from './station-copy.ts'
+import { stationsResourceView } from './stations.ts'
 
 const profilePath = '/api/station/{station_id}/profile/edit'
 
 /** The settings that station managers may change. */
 const profile: ResourceView = {
-  ...stations,
-  paths: { ...stations.paths, one: profilePath },
+  ...stationsResourceView,
+  paths: { ...stationsResourceView.paths, one: profilePath },
   async openFields(fields, station) {
     const editable = toFormFields(await loadBodySchema('put', profilePath))
     const shown = fields.filter(({ name }) => editable.some(field => field.name === name))
-    return stations.openFields?.(shown, station) ?? (() => shown)
+    return stationsResourceView.openFields?.(shown, station) ?? (() => shown)
   }
 }
 
@@ -47,8 +47,8 @@ class SettingsPage extends StationPage {
   /** All settings for those who may change all, else those of the profile for those who may change these. */
   get #resource(): ResourceView {
     const { allows } = this.permissions
-    if (allows('manageStations')) return stations
-    return allows('manageProfile') || !allows('viewStations') ? profile : stations
+    if (allows('manageStations')) return stationsResourceView
+    return allows('manageProfile') || !allows('viewStations') ? profile : stationsResourceView
   }
 
   protected override render() {
@@ -64,7 +64,7 @@ class SettingsPage extends StationPage {
     const canSave = canManage || this.permissions.allows('manageProfile')
     const options = { isDisabled: this.#actions.inFlight !== null }
     return html`<div class="stack">
-      ${record['backend'] === 'liquidsoap' ? playoutView(Number(record['id']), this.#actions) : nothing}
+      ${record['backend'] === 'liquidsoap' ? playoutSetupView(Number(record['id']), this.#actions) : nothing}
       <section class="panel" aria-labelledby="settings">
         <header class="panel-head">
           <h2 class="heading" id="settings">Settings</h2>
@@ -87,7 +87,7 @@ class SettingsPage extends StationPage {
     </div>`
   }
 
-  get #scene(): RecordScene {
+  get #scene(): RecordContext {
     return {
       host: this,
       resource: this.#resource,
@@ -102,12 +102,12 @@ class SettingsPage extends StationPage {
       const { id } = this.np.station
       const [record, select] = await Promise.all([
         loadRecord(this.#resource, String(id), String(id)),
-        loadFields(this.#resource, String(id))
+        loadFormFields(this.#resource, String(id))
       ])
       this.loaded = { record, select }
     } catch (error) {
-      this.problem = toApiError(error).message
-      if (this.loaded !== null) notifyError(this, error)
+      this.problem = toApiRequestError(error).message
+      if (this.loaded !== null) showErrorNotice(this, error)
     }
   }
 
@@ -120,7 +120,7 @@ class SettingsPage extends StationPage {
 
   #copy(record: ApiRecord): Promise<void> {
     return this.#actions.run('copy', async () => {
-      await openStationCopy(record, shortName => {
+      await openStationCopyForm(record, shortName => {
         location.hash = stationLink(shortName, 'settings')
       })
       return ''

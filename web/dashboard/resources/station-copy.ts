@@ -3,7 +3,7 @@ import { loadBodySchema } from '../forms/body-schemas.ts'
 import { openFormDialog } from '../forms/form-dialog.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
-import { textOf } from './resource.ts'
+import { recordTextOf } from './resource.ts'
 
 /** The parts of a station that can be copied, with their names. */
 const partNames: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const noSongs =
   ' Songs are not copied either: they are in the data folder of the server, which only this station uses.'
 
 /** Asks what to copy of a station, and copies it. `onCreated` gets the short name of the copy. */
-export async function openStationCopy(
+export async function openStationCopyForm(
   record: ApiRecord,
   onCreated: (shortName: string) => void
 ): Promise<void> {
@@ -40,8 +40,8 @@ export async function openStationCopy(
     }
   )
   const start = {
-    name: `${textOf(record, 'name')} (copy)`,
-    description: textOf(record, 'description'),
+    name: `${recordTextOf(record, 'name')} (copy)`,
+    description: recordTextOf(record, 'description'),
     clone: ['playlists', 'mounts', ...(hasStorage ? ['media_storage'] : [])]
   }
   await openFormDialog({
@@ -50,7 +50,7 @@ export async function openStationCopy(
     record: start,
     isNew: true,
     async save(body) {
-      const { id } = await callApi('POST', `api/admin/station/${textOf(record, 'id')}/clone`, { body })
+      const { id } = await callApi('POST', `api/admin/station/${recordTextOf(record, 'id')}/clone`, { body })
       onCreated((await callApi('GET', `api/admin/station/${id}`)).short_name)
     }
   })

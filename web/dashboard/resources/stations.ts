@@ -1,9 +1,9 @@
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { StorageLocation } from '../api/responses.ts'
 import type { FormField } from '../forms/form-field.ts'
 import { formatCount } from '../ui/text.ts'
-import { countRecords, type ResourceView, textOf } from './resource.ts'
+import { countRecords, type ResourceView, recordTextOf } from './resource.ts'
 
 const locationTypes: Readonly<Record<string, string>> = {
   media_storage_location_id: 'station_media',
@@ -16,7 +16,7 @@ async function loadLocations(): Promise<readonly StorageLocation[]> {
   try {
     return await callApi('GET', 'api/admin/storage_locations')
   } catch (error) {
-    if (toApiError(error).status === 403) return []
+    if (toApiRequestError(error).status === 403) return []
     throw error
   }
 }
@@ -45,7 +45,7 @@ function arrange(field: FormField, locations: readonly StorageLocation[]): FormF
 
 /** What the deletion of a station loses, with numbers. */
 async function describeLoss(record: Readonly<Record<string, unknown>>): Promise<string> {
-  const path = `api/station/${textOf(record, 'id')}`
+  const path = `api/station/${recordTextOf(record, 'id')}`
   const counted = [
     ['files', 'song'],
     ['playlists', 'playlist'],
@@ -66,14 +66,14 @@ async function describeLoss(record: Readonly<Record<string, unknown>>): Promise<
 }
 
 /** The stations, with all their settings. */
-export const stations: ResourceView = {
+export const stationsResourceView: ResourceView = {
   title: 'Stations',
   noun: 'station',
   emptyText: 'There are no stations yet.',
   paths: { list: '/api/admin/stations', one: '/api/admin/station/{id}' },
   write: 'manageStations',
-  columns: [{ title: 'Name', view: record => textOf(record, 'name') }],
-  nameOf: record => textOf(record, 'name'),
+  columns: [{ title: 'Name', view: record => recordTextOf(record, 'name') }],
+  nameOf: record => recordTextOf(record, 'name'),
   async openFields(fields) {
     const locations = await loadLocations()
     const arranged = fields.map(field => arrange(field, locations))

@@ -1,8 +1,8 @@
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
-import { pairsIn } from '../forms/form-values.ts'
+import { toNamedPairs } from '../forms/form-values.ts'
 import { formatCount } from '../ui/text.ts'
-import { countRecords, type ResourceView, textOf, toText } from './resource.ts'
+import { countRecords, type ResourceView, recordTextOf, toDisplayText } from './resource.ts'
 
 const path = '/api/station/{station_id}/webhooks'
 
@@ -13,7 +13,7 @@ async function openFields(fields: FormField[]) {
   const typeOptions = Object.keys(types).map(name => ({ value: name, label: name.replaceAll('_', ' ') }))
   const find = (name: string) => fields.filter(field => field.name === name)
   return (read: (name: string) => unknown) => {
-    const type = types[toText(read('type')) || (typeOptions[0]?.value ?? '')]
+    const type = types[toDisplayText(read('type')) || (typeOptions[0]?.value ?? '')]
     const settings = type === undefined ? [] : toFormFields(type.settings, 'config.')
     return [
       ...find('name'),
@@ -29,21 +29,23 @@ async function openFields(fields: FormField[]) {
 }
 
 /** The web hooks of a station, which the page shows as cards. */
-export const webHooks: ResourceView = {
+export const webHooksResourceView: ResourceView = {
   title: 'Web hooks',
   noun: 'web hook',
   emptyText: 'This station has no web hooks.',
   paths: { list: path, one: '/api/station/{station_id}/webhook/{id}' },
   write: 'manageHooks',
-  columns: [{ title: 'Name', view: record => textOf(record, 'name') }],
-  nameOf: record => textOf(record, 'name') || textOf(record, 'type'),
+  columns: [{ title: 'Name', view: record => recordTextOf(record, 'name') }],
+  nameOf: record => recordTextOf(record, 'name') || recordTextOf(record, 'type'),
   openFields,
   describeLoss: async (record, station) => {
-    const count = await countRecords(`api/station/${station}/webhook/${textOf(record, 'id')}/deliveries`)
+    const count = await countRecords(
+      `api/station/${station}/webhook/${recordTextOf(record, 'id')}/deliveries`
+    )
     return `Its settings, its secrets and the log of ${formatCount(count ?? 0, 'delivery', 'deliveries')} are lost, and pending deliveries are not sent.`
   },
   findSecret: ({ config }) => {
-    const secret = pairsIn(config).find(({ key }) => key === 'signing_secret')?.value
+    const secret = toNamedPairs(config).find(({ key }) => key === 'signing_secret')?.value
     return typeof secret === 'string' && secret !== '' ? ['The signing secret of the web hook', secret] : null
   }
 }

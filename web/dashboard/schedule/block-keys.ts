@@ -1,12 +1,12 @@
 import type { GridOffset } from './grid-geometry.ts'
 import type { ItemOccurrence } from './item-occurrences.ts'
 import type { ScheduleEditor } from './schedule-editor.ts'
-import { moveItem, resizeItem, stepMinutes } from './schedule-item.ts'
-import { addDays } from './week.ts'
+import { moveScheduleItem, resizeScheduleItem, scheduleStepMinutes } from './schedule-item.ts'
+import { addDaysToDate } from './week-layout.ts'
 
 const keyOffsets: Readonly<Record<string, GridOffset>> = {
-  ArrowUp: { days: 0, minutes: -stepMinutes },
-  ArrowDown: { days: 0, minutes: stepMinutes },
+  ArrowUp: { days: 0, minutes: -scheduleStepMinutes },
+  ArrowDown: { days: 0, minutes: scheduleStepMinutes },
   ArrowLeft: { days: -1, minutes: 0 },
   ArrowRight: { days: 1, minutes: 0 }
 }
@@ -29,6 +29,9 @@ export function changeBlockByKey(
   const edge = event.shiftKey ? 'end' : event.altKey ? 'start' : null
   if (edge !== null && minutes === 0) return
   const { item } = place
-  editor.store(place, edge === null ? moveItem(item, days, minutes) : resizeItem(item, edge, minutes))
-  editor.reveal(place, addDays(date, days))
+  editor.store(
+    place,
+    edge === null ? moveScheduleItem(item, days, minutes) : resizeScheduleItem(item, edge, minutes)
+  )
+  editor.reveal(place, addDaysToDate(date, days))
 }

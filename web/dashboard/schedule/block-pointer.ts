@@ -2,11 +2,17 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { openBlockDrag } from './block-drag.ts'
 import type { ScheduleOwner } from './edited-schedules.ts'
-import { type GridOffset, minuteAt } from './grid-geometry.ts'
+import { type GridOffset, gridMinuteAt } from './grid-geometry.ts'
 import type { ItemOccurrence } from './item-occurrences.ts'
-import type { ItemPlace, ScheduleEditor } from './schedule-editor.ts'
-import { createItem, moveItem, resizeItem, type ScheduleItem, stepMinutes } from './schedule-item.ts'
-import { addDays } from './week.ts'
+import type { ScheduleItemPlace, ScheduleEditor } from './schedule-editor.ts'
+import {
+  createScheduleItem,
+  moveScheduleItem,
+  resizeScheduleItem,
+  type ApiScheduleItem,
+  scheduleStepMinutes
+} from './schedule-item.ts'
+import { addDaysToDate } from './week-layout.ts'
 
 /** The part of a block, at its top and bottom, that changes its length. */
 const edgePixels = 7
@@ -43,9 +49,9 @@ export function openBlockPointer(
   /** Shows an item while a pointer changes it, and stores it when the pointer is released. */
   function follow(
     event: PointerEvent,
-    place: ItemPlace,
+    place: ScheduleItemPlace,
     date: string,
-    apply: (offset: GridOffset) => ScheduleItem
+    apply: (offset: GridOffset) => ApiScheduleItem
   ): void {
     const grid = host.querySelector<HTMLElement>('.week')
     if (grid === null) return
@@ -62,7 +68,7 @@ export function openBlockPointer(
         const item = editor.endPreview()
         if (!isDropped || item === null) return
         editor.store(place, item)
-        editor.reveal(place, addDays(date, days))
+        editor.reveal(place, addDaysToDate(date, days))
       }
     })
   }
@@ -73,14 +79,14 @@ export function openBlockPointer(
       const { target, currentTarget: lane } = event
       const isGrid = lane instanceof HTMLElement && getComputedStyle(lane).position === 'relative'
       if (target !== lane || !isGrid || !owner || event.button !== 0) return
-      const from = minuteAt(event.offsetY, lane.offsetHeight)
+      const from = gridMinuteAt(event.offsetY, lane.offsetHeight)
       if (event.pointerType === 'touch') return followTap(lane, from, date)
       event.preventDefault()
       const index = editor.itemsOf(owner).length
       follow(event, { owner, index }, date, ({ minutes }) =>
         minutes >= 0
-          ? createItem(date, from, from + Math.max(stepMinutes, minutes))
-          : createItem(date, from + minutes, from)
+          ? createScheduleItem(date, from, from + Math.max(scheduleStepMinutes, minutes))
+          : createScheduleItem(date, from + minutes, from)
       )
     },
     /** Moves the item of a block, or its start or end if the pointer is on an edge. */
@@ -98,7 +104,7 @@ export function openBlockPointer(
       const { item } = place
       const edge = findEdge(block, event.clientY)
       follow(event, place, date, ({ days, minutes }) =>
-        edge === null ? moveItem(item, days, minutes) : resizeItem(item, edge, minutes)
+        edge === null ? moveScheduleItem(item, days, minutes) : resizeScheduleItem(item, edge, minutes)
       )
     }
   }

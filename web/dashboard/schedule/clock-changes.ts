@@ -1,8 +1,8 @@
 import { formatMinuteOfDay, getZoneClock } from '../ui/time.ts'
-import { addDays, minutesPerDay } from './week.ts'
+import { addDaysToDate, minutesPerDay } from './week-layout.ts'
 
 /** A local time that clocks skip or repeat on a date. */
-export interface ClockChange {
+export interface WeekClockChange {
   readonly date: string
   readonly kind: 'skipped' | 'repeated'
   readonly fromMinute: number
@@ -13,14 +13,14 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /** Finds the clock changes in the week from a Monday. */
-export function findClockChanges(zone: string, monday: string): ClockChange[] {
+export function findWeekClockChanges(zone: string, monday: string): WeekClockChange[] {
   const clock = getZoneClock(zone)
   const offsetAt = (ms: number) =>
     Date.parse(`${clock.formatDate(ms)}T00:00:00Z`) + clock.minuteOfDay(ms) * minuteMs - ms
   // Zones are at most 14 hours from UTC.
   const fromMs = Date.parse(`${monday}T00:00:00Z`) - 14 * hourMs
-  const untilMs = Date.parse(`${addDays(monday, 7)}T00:00:00Z`) + 14 * hourMs
-  const changes: ClockChange[] = []
+  const untilMs = Date.parse(`${addDaysToDate(monday, 7)}T00:00:00Z`) + 14 * hourMs
+  const changes: WeekClockChange[] = []
   for (let atMs = fromMs; atMs < untilMs; atMs += hourMs) {
     if (offsetAt(atMs) === offsetAt(atMs + hourMs)) continue
     let changeMs = atMs + minuteMs
@@ -32,10 +32,10 @@ export function findClockChanges(zone: string, monday: string): ClockChange[] {
     const toMinute = Math.min(minutesPerDay, fromMinute + (lastMs - firstMs) / minuteMs)
     changes.push({ date, kind: after > before ? 'skipped' : 'repeated', fromMinute, toMinute })
   }
-  return changes.filter(({ date }) => monday <= date && date < addDays(monday, 7))
+  return changes.filter(({ date }) => monday <= date && date < addDaysToDate(monday, 7))
 }
 
-export function describeClockChange({ kind, fromMinute, toMinute }: ClockChange): string {
+export function describeClockChange({ kind, fromMinute, toMinute }: WeekClockChange): string {
   const times = `${formatMinuteOfDay(fromMinute)}–${formatMinuteOfDay(toMinute % minutesPerDay)}`
   return kind === 'skipped' ? `Clocks skip ${times}` : `Clocks show ${times} twice`
 }

@@ -1,5 +1,5 @@
-import { stepMinutes } from './schedule-item.ts'
-import { minutesPerDay } from './week.ts'
+import { scheduleStepMinutes } from './schedule-item.ts'
+import { minutesPerDay } from './week-layout.ts'
 
 /** How far a pointer was dragged on the grid: whole days and steps of 15 minutes. */
 export interface GridOffset {
@@ -24,12 +24,13 @@ export function toGridOffset(
     return Math.min(passed, lanes.length - 1)
   }
   const height = lanes[0]?.height ?? 1
-  const minutes = Math.round((((to.y - from.y) / height) * minutesPerDay) / stepMinutes) * stepMinutes
+  const minutes =
+    Math.round((((to.y - from.y) / height) * minutesPerDay) / scheduleStepMinutes) * scheduleStepMinutes
   return { days: dayAt(to.x) - dayAt(from.x), minutes: minutes || 0 }
 }
 
 /** The minute of the day at a height of a lane, rounded down to 15 minutes. */
-export function minuteAt(offsetY: number, height: number): number {
-  const minute = Math.floor(((offsetY / height) * minutesPerDay) / stepMinutes) * stepMinutes
-  return Math.min(Math.max(0, minute), minutesPerDay - stepMinutes)
+export function gridMinuteAt(offsetY: number, height: number): number {
+  const minute = Math.floor(((offsetY / height) * minutesPerDay) / scheduleStepMinutes) * scheduleStepMinutes
+  return Math.min(Math.max(0, minute), minutesPerDay - scheduleStepMinutes)
 }

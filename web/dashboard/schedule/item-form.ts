@@ -3,18 +3,18 @@ import { live } from 'lit/directives/live.js'
 
 import { isChecked } from '../forms/field-view.ts'
 import { buttonView } from '../ui/controls.ts'
-import { type ScheduleItem, toHhmm, toMinutes } from './schedule-item.ts'
+import { type ApiScheduleItem, minutesToHhmm, hhmmToMinutes } from './schedule-item.ts'
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 interface ItemFormOptions {
   readonly name: string
-  readonly item: ScheduleItem
+  readonly item: ApiScheduleItem
   /** The problem that the server reported for the schedule; '' for none. */
   readonly problem: string
   readonly hasLoopOnce: boolean
   readonly isDisabled: boolean
-  readonly onChange: (item: ScheduleItem) => void
+  readonly onChange: (item: ApiScheduleItem) => void
   readonly onDelete: () => void
   readonly onClose: () => void
 }
@@ -28,7 +28,7 @@ const toInputTime = (hhmm: number): string => {
 }
 
 /** A form for one scheduled period. */
-export function itemFormView(options: ItemFormOptions) {
+export function scheduleItemFormView(options: ItemFormOptions) {
   const { name, item, problem, hasLoopOnce, isDisabled, onChange, onDelete, onClose } = options
   const timeView = (id: string, label: string, field: 'start_time' | 'end_time') =>
     html`<label for=${id}>${label}</label>
@@ -40,7 +40,8 @@ export function itemFormView(options: ItemFormOptions) {
         .value=${live(toInputTime(item[field]))}
         @change=${(event: Event) => {
           const [hours = NaN, minutes = NaN] = readValue(event).split(':').map(Number)
-          if (Number.isFinite(hours + minutes)) onChange({ ...item, [field]: toHhmm(hours * 60 + minutes) })
+          if (Number.isFinite(hours + minutes))
+            onChange({ ...item, [field]: minutesToHhmm(hours * 60 + minutes) })
         }}
       />`
   const dateView = (id: string, label: string, field: 'start_date' | 'end_date') =>
@@ -59,7 +60,7 @@ export function itemFormView(options: ItemFormOptions) {
     // No day would mean every day.
     if (days.length > 0) onChange({ ...item, days: days.length === 7 ? [] : [...new Set(days)] })
   }
-  const length = toMinutes(item.end_time) - toMinutes(item.start_time)
+  const length = hhmmToMinutes(item.end_time) - hhmmToMinutes(item.start_time)
   return html`<section class="panel item-form" aria-labelledby="item-form">
     <header class="panel-head">
       <h2 class="heading" id="item-form"><bdi>${name}</bdi></h2>

@@ -4,17 +4,17 @@ import type { Form } from '../forms/form-controller.ts'
 import { focusHeading } from '../ui/focus.ts'
 import { isolateBidi } from '../ui/text.ts'
 import type { ScheduleOwner, Schedules } from './edited-schedules.ts'
-import type { ScheduleItem } from './schedule-item.ts'
-import { formatSchedule } from './schedule-text.ts'
+import type { ApiScheduleItem } from './schedule-item.ts'
+import { formatScheduleItem } from './schedule-text.ts'
 
 /** One schedule item of an owner. */
-export interface ItemPlace {
+export interface ScheduleItemPlace {
   readonly owner: ScheduleOwner
   readonly index: number
 }
 
 /** Identifies a schedule item: `playlist/3 0`. */
-export const placeKey = (ownerKey: string, index: number) => `${ownerKey} ${index}`
+export const schedulePlaceKey = (ownerKey: string, index: number) => `${ownerKey} ${index}`
 
 /** The key of the owner in the key of a place. */
 export const ownerKeyOf = (place: string): string => place.split(' ')[0] ?? ''
@@ -35,19 +35,19 @@ export function openScheduleEditor(
   let selected = ''
   let announcement = ''
   /** The item that a pointer moves, resizes or draws, as it would be stored. */
-  let preview: (ItemPlace & { readonly item: ScheduleItem }) | null = null
+  let preview: (ScheduleItemPlace & { readonly item: ApiScheduleItem }) | null = null
   /** The block, or its form, that gets the focus after the next update. */
   let focus: { readonly place: string; readonly date: string; readonly isForm: boolean } | null = null
 
   /** The schedule of an owner with its edits. */
   const itemsOf = ({ key, items }: ScheduleOwner) => form.edited[key] ?? items
 
-  function findPlace(key: string): ItemPlace | null {
+  function findPlace(key: string): ScheduleItemPlace | null {
     const owner = owners().find(each => each.key === ownerKeyOf(key))
     return owner ? { owner, index: Number(key.split(' ')[1]) } : null
   }
 
-  function find(key: string): (ItemPlace & { readonly item: ScheduleItem }) | null {
+  function find(key: string): (ScheduleItemPlace & { readonly item: ApiScheduleItem }) | null {
     const place = findPlace(key)
     const item = place && itemsOf(place.owner)[place.index]
     return place && item ? { ...place, item } : null
@@ -78,7 +78,7 @@ export function openScheduleEditor(
       return announcement
     },
     /** The items of an owner with edits, and with the one that a pointer is changing. */
-    shownItems(owner: ScheduleOwner): readonly ScheduleItem[] {
+    shownItems(owner: ScheduleOwner): readonly ApiScheduleItem[] {
       const items = itemsOf(owner)
       return preview?.owner.key === owner.key ? withItem(items, preview.index, preview.item) : items
     },
@@ -88,26 +88,30 @@ export function openScheduleEditor(
       const found = find(key)
       return found && canEdit(found.owner) ? found : null
     },
-    preview(place: ItemPlace, item: ScheduleItem): void {
+    preview(place: ScheduleItemPlace, item: ApiScheduleItem): void {
       preview = { ...place, item }
       host.requestUpdate()
     },
     /** Ends the preview. Returns its item; null if there was none. */
-    endPreview(): ScheduleItem | null {
+    endPreview(): ApiScheduleItem | null {
       const item = preview?.item ?? null
       preview = null
       host.requestUpdate()
       return item
     },
-    store({ owner, index }: ItemPlace, item: ScheduleItem): void {
+    store({ owner, index }: ScheduleItemPlace, item: ApiScheduleItem): void {
       form.set(owner.key, withItem(itemsOf(owner), index, item))
     },
     /** Removes an item, and moves the focus to another one of its owner. */
-    remove({ owner, index }: ItemPlace): void {
+    remove({ owner, index }: ScheduleItemPlace): void {
       const rest = itemsOf(owner).toSpliced(index, 1)
       form.set(owner.key, rest)
       selected = ''
-      focus = { place: placeKey(owner.key, Math.min(index, rest.length - 1)), date: '', isForm: false }
+      focus = {
+        place: schedulePlaceKey(owner.key, Math.min(index, rest.length - 1)),
+        date: '',
+        isForm: false
+      }
       announcement = `${isolateBidi(owner.name)}: period removed`
       host.requestUpdate()
     },
@@ -117,16 +121,19 @@ export function openScheduleEditor(
       host.requestUpdate()
     },
     /** Selects an item, announces it, and moves the focus to its block on a date, or to its form. */
-    reveal({ owner, index }: ItemPlace, date: string, { isForm = false } = {}): void {
-      const place = placeKey(owner.key, index)
+    reveal({ owner, index }: ScheduleItemPlace, date: string, { isForm = false } = {}): void {
+      const place = schedulePlaceKey(owner.key, index)
       selected = place
       focus = { place, date, isForm }
       const item = itemsOf(owner)[index]
-      if (item) announcement = `${isolateBidi(owner.name)}: ${formatSchedule(item)}`
+      if (item) announcement = `${isolateBidi(owner.name)}: ${formatScheduleItem(item)}`
       host.requestUpdate()
     }
   }
 }
 
-const withItem = (items: readonly ScheduleItem[], index: number, item: ScheduleItem): ScheduleItem[] =>
-  index < items.length ? items.with(index, item) : [...items, item]
+const withItem = (
+  items: readonly ApiScheduleItem[],
+  index: number,
+  item: ApiScheduleItem
+): ApiScheduleItem[] => (index < items.length ? items.with(index, item) : [...items, item])

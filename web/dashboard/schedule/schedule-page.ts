@@ -1,6 +1,6 @@
 import { html } from 'lit'
 
-import { adoptStyles, defineElements } from '../ui/light-element.ts'
+import { addPageStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { StationSchedule } from './station-schedule.ts'
 
@@ -20,5 +20,5 @@ class SchedulePage extends StationPage {
   }
 }
 
-adoptStyles(styles)
+addPageStyles(styles)
 defineElements({ 'station-schedule': StationSchedule, 'schedule-page': SchedulePage })

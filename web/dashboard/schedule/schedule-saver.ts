@@ -1,12 +1,12 @@
-import { ApiError, toApiError } from '../api/api-error.ts'
+import { ApiRequestError, toApiRequestError } from '../api/api-error.ts'
 import type { StationPath } from '../api/typed-response.ts'
 import type { Form } from '../forms/form-controller.ts'
-import { chooseAction, confirmAction, notify } from '../ui/actions.ts'
+import { chooseAction, confirmAction, showNotice } from '../ui/actions.ts'
 import { describeDuration, formatCount, isolateBidi } from '../ui/text.ts'
-import { loadOwners, saveSchedules, type Schedules, schedulesOf } from './edited-schedules.ts'
+import { loadScheduleOwners, saveSchedules, type Schedules, schedulesOf } from './edited-schedules.ts'
 import { ownerKeyOf, type ScheduleEditor } from './schedule-editor.ts'
 import { findSilenceNow } from './silence.ts'
-import { simulate, type Simulation, type SimulationBody } from './simulation.ts'
+import { requestSimulation, type Simulation, type SimulationBody } from './simulation.ts'
 
 interface SaverOptions {
   /** The path of the station in the API. */
@@ -26,7 +26,7 @@ export function openScheduleSaver(
 ) {
   async function save(): Promise<string | null> {
     const sent = form.changes
-    const stored = await loadOwners(path(), Object.keys(sent))
+    const stored = await loadScheduleOwners(path(), Object.keys(sent))
     const changed = form.listConflicts(schedulesOf(stored))
     if (changed.length > 0) {
       const response = await askAboutChanged(changed.map(form.labelOf))
@@ -46,7 +46,7 @@ export function openScheduleSaver(
     if (foreseen === null && saved.some(isPlaylist)) void warnOfSilence(host, path())
     if (problems.length === 0) return `${formatCount(saved.length, 'schedule')} saved.`
     const message = `${saved.length} of ${saved.length + problems.length} schedules were saved.`
-    throw new ApiError(message, 400, false, [...problems, { field: '', message }])
+    throw new ApiRequestError(message, 400, false, [...problems, { field: '', message }])
   }
 
   return {
@@ -86,9 +86,9 @@ async function simulateWithRetries(
 ): Promise<Simulation | null> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     try {
-      return await simulate(stationPath, body)
+      return await requestSimulation(stationPath, body)
     } catch (error) {
-      if (![429, 503].includes(toApiError(error).status)) return null
+      if (![429, 503].includes(toApiRequestError(error).status)) return null
       await new Promise(resolve => setTimeout(resolve, retryMs))
     }
   }
@@ -121,5 +121,5 @@ async function warnOfSilence(host: HTMLElement, stationPath: StationPath): Promi
   const simulation = await simulateWithRetries(stationPath, { days: simulatedDays, from: '', playlists: [] })
   const silence = simulation === null ? '' : describeSilence(simulation)
   if (silence !== '')
-    notify(host, { text: `No playlist plays now: the station is silent for ${silence}.`, isError: true })
+    showNotice(host, { text: `No playlist plays now: the station is silent for ${silence}.`, isError: true })
 }

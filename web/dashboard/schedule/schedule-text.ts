@@ -1,9 +1,9 @@
 import type { Playlist } from '../api/responses.ts'
 import { formatMinuteOfDay } from '../ui/time.ts'
-import type { ScheduleItem } from './schedule-item.ts'
+import type { ApiScheduleItem } from './schedule-item.ts'
 
 /** Formats a schedule item: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
-export function formatSchedule(item: Omit<ScheduleItem, 'id' | 'loop_once'>): string {
+export function formatScheduleItem(item: Omit<ApiScheduleItem, 'id' | 'loop_once'>): string {
   const { start_time: start, end_time: end, start_date: startDate, end_date: endDate, days } = item
   const times = start === end ? `at ${formatHhmm(start)}` : `${formatHhmm(start)}–${formatHhmm(end)}`
   return `${formatDays(days)} ${times}${formatDates(startDate, endDate)}`
@@ -48,7 +48,7 @@ type Frequency = Pick<
 >
 
 /** Describes how often a playlist plays. */
-export function describeFrequency(playlist: Frequency): string {
+export function describePlaylistFrequency(playlist: Frequency): string {
   if (playlist.source === 'remote_url' && playlist.remote_type !== 'playlist')
     return 'Stream, if nothing else can play'
   switch (playlist.type) {

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { ApiError } from '../api/api-error.ts'
+import type { ApiRequestError } from '../api/api-error.ts'
 import { tableView } from '../ui/controls.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
 import type { ZoneClock } from '../ui/time.ts'
@@ -8,7 +8,7 @@ import type { Simulation, SimulationNote } from './simulation.ts'
 
 interface SimulationState {
   readonly value: Simulation | null
-  readonly error: ApiError | null
+  readonly error: ApiRequestError | null
   readonly isRunning: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { type ApiError, toApiError } from '../api/api-error.ts'
+import { type ApiRequestError, toApiRequestError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { ScheduleSimulation } from '../api/responses.ts'
 import type { StationPath } from '../api/typed-response.ts'
@@ -18,8 +18,8 @@ export interface SimulationBody {
   readonly playlists: readonly object[]
 }
 
-/** Simulates what a station would play. Stored settings need no permission to write. Throws an `ApiError`. */
-export function simulate(
+/** Simulates what a station would play. Stored settings need no permission to write. Throws an `ApiRequestError`. */
+export function requestSimulation(
   stationPath: StationPath,
   { days, from, playlists }: SimulationBody,
   signal?: AbortSignal
@@ -47,7 +47,7 @@ export function watchSimulation(
 ) {
   const state: {
     value: Simulation | null
-    error: ApiError | null
+    error: ApiRequestError | null
     isRunning: boolean
     readonly current: Simulation | null
   } = {
@@ -81,14 +81,14 @@ export function watchSimulation(
     state.isRunning = true
     host.requestUpdate()
     try {
-      const value = await simulate(path(), wanted, signal)
+      const value = await requestSimulation(path(), wanted, signal)
       if (signal.aborted) return
       state.value = value
       simulated = request
       state.error = null
     } catch (error) {
       if (signal.aborted) return
-      state.error = toApiError(error)
+      state.error = toApiRequestError(error)
       // Another simulation of this key, or too many others, are in progress.
       if (state.error.status === 429 || state.error.status === 503) schedule(retryMs)
     }

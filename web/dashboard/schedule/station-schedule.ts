@@ -9,17 +9,17 @@ import { formatCount } from '../ui/text.ts'
 import { formatZoneName } from '../ui/time.ts'
 import { changeBlockByKey } from './block-keys.ts'
 import { openBlockPointer } from './block-pointer.ts'
-import { describeClockChange, findClockChanges } from './clock-changes.ts'
-import { listOwners, schedulesOf, type ScheduleOwner } from './edited-schedules.ts'
-import { itemFormView } from './item-form.ts'
-import { findOccurrences } from './item-occurrences.ts'
-import { openScheduleEditor, ownerKeyOf, placeKey } from './schedule-editor.ts'
-import { createItem } from './schedule-item.ts'
+import { describeClockChange, findWeekClockChanges } from './clock-changes.ts'
+import { listScheduleOwners, schedulesOf, type ScheduleOwner } from './edited-schedules.ts'
+import { scheduleItemFormView } from './item-form.ts'
+import { findItemOccurrences } from './item-occurrences.ts'
+import { openScheduleEditor, ownerKeyOf, schedulePlaceKey } from './schedule-editor.ts'
+import { createScheduleItem } from './schedule-item.ts'
 import { openScheduleSaver } from './schedule-saver.ts'
 import { simulationView } from './simulation-view.ts'
 import { watchSimulation } from './simulation.ts'
+import { addDaysToDate, layOutWeek, mondayOf } from './week-layout.ts'
 import { weekView } from './week-view.ts'
-import { addDays, layOutWeek, mondayOf } from './week.ts'
 
 const hueCount = 8
 const noon = 12 * 60
@@ -78,11 +78,11 @@ export class StationSchedule extends StationElement {
   )
 
   get #monday(): string {
-    return addDays(mondayOf(this.clock.formatDate(Date.now())), 7 * this.weekOffset)
+    return addDaysToDate(mondayOf(this.clock.formatDate(Date.now())), 7 * this.weekOffset)
   }
 
   get #owners(): ScheduleOwner[] {
-    return listOwners(this.#playlists.value ?? [], this.#streamers.value ?? [])
+    return listScheduleOwners(this.#playlists.value ?? [], this.#streamers.value ?? [])
   }
 
   #canEdit({ kind }: ScheduleOwner): boolean {
@@ -94,12 +94,12 @@ export class StationSchedule extends StationElement {
     const editor = this.#editor
     const shown = owners.flatMap(owner =>
       editor.shownItems(owner).map((item, index) => ({
-        key: placeKey(owner.key, index),
+        key: schedulePlaceKey(owner.key, index),
         name: owner.name,
         item
       }))
     )
-    const clockChanges = findClockChanges(this.clock.zone, this.#monday)
+    const clockChanges = findWeekClockChanges(this.clock.zone, this.#monday)
     return html`<div class="schedule-columns">
       <section class="panel" aria-labelledby="week">
         ${this.#headView()} ${loadStateView(this.#playlists)} ${this.#toolsView(owners)}
@@ -107,7 +107,7 @@ export class StationSchedule extends StationElement {
           change => html`<p class="quiet">${describeClockChange(change)} on ${change.date}.</p>`
         )}
         ${weekView({
-          days: layOutWeek(findOccurrences(shown, this.#monday), this.#monday),
+          days: layOutWeek(findItemOccurrences(shown, this.#monday), this.#monday),
           clockChanges,
           clock: this.clock,
           isEditable: this.canEditPlaylists,
@@ -190,7 +190,7 @@ export class StationSchedule extends StationElement {
     const place = this.#editor.find(this.#editor.selected)
     if (!place) return nothing
     const { owner, item } = place
-    return itemFormView({
+    return scheduleItemFormView({
       name: owner.name,
       item,
       problem: this.#form.problemOf(owner.key),
@@ -217,7 +217,7 @@ export class StationSchedule extends StationElement {
     const owner = this.#drawnOwner
     if (!owner) return
     const place = { owner, index: this.#editor.itemsOf(owner).length }
-    this.#editor.store(place, createItem(date, minute, minute + 60))
+    this.#editor.store(place, createScheduleItem(date, minute, minute + 60))
     this.#editor.reveal(place, date, { isForm })
   }
 }

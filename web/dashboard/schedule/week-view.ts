@@ -1,15 +1,15 @@
 import { html, nothing } from 'lit'
 
 import { formatMinuteOfDay, type ZoneClock } from '../ui/time.ts'
-import type { ClockChange } from './clock-changes.ts'
+import type { WeekClockChange } from './clock-changes.ts'
 import type { ItemOccurrence } from './item-occurrences.ts'
-import { type CalendarBlock, type DayLayout, minutesPerDay } from './week.ts'
+import { type CalendarBlock, type DayLayout, minutesPerDay } from './week-layout.ts'
 
 const labeledHours = [0, 6, 12, 18]
 
 interface WeekOptions {
   readonly days: readonly DayLayout<ItemOccurrence>[]
-  readonly clockChanges: readonly ClockChange[]
+  readonly clockChanges: readonly WeekClockChange[]
   readonly clock: ZoneClock
   readonly isEditable: boolean
   /** The key of the selected item; '' for none. */

@@ -2,28 +2,28 @@ import { html } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import {
   adoptStoredUser,
   callApi,
   currentCaller,
-  currentKey,
+  currentApiKey,
   isOtherUserStored,
   keyRejectedEvent,
   sessionResumedEvent,
-  storeKey,
-  storeUser,
+  storeTabApiKey,
+  storeSignedInUser,
   watchStoredUser
 } from '../api/call-api.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
-import { statusView } from '../installation/installation-status.ts'
-import { notify, notifyError } from '../ui/actions.ts'
+import { installationStatusView } from '../installation/installation-status.ts'
+import { showNotice, showErrorNotice } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
-import { type DashboardRoute, isSameSection, keepsForm, parseRoute } from '../ui/route.ts'
+import { type DashboardRoute, isSameSection, keepsFormOpen, parseDashboardRoute } from '../ui/route.ts'
 import { hasUnsavedChanges, mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
-import { installationViews, joinView, stationViews, type View } from '../views.ts'
+import { installationViews, joinView, stationViews, type DashboardView } from '../views.ts'
 import { SignIn, signedInEvent } from './sign-in.ts'
 
 const intervalMs = 5_000
@@ -33,7 +33,7 @@ const timeoutMs = 4_000
 /** The page: header, installation status, the view of the route, notices. */
 export class CuewireDashboard extends LightElement {
   #hash = location.hash
-  #route = parseRoute(location.hash)
+  #route = parseDashboardRoute(location.hash)
   readonly #permissions = watchPermissions(this, () => '')
   readonly #health = pollResource(this, {
     path: () => (currentCaller() === '' ? 'api/health/ready' : 'api/health'),
@@ -79,7 +79,7 @@ export class CuewireDashboard extends LightElement {
             : buttonView('Sign out', this.#signOut, { style: 'link' })
         }
       </header>
-      ${statusView({
+      ${installationStatusView({
         health: this.#health.value,
         queues: this.#queues.value?.queues ?? [],
         healthError: this.#health.error?.message ?? ''
@@ -139,9 +139,9 @@ export class CuewireDashboard extends LightElement {
   readonly #onNavigation = async () => {
     const { hash } = location
     if (hash === this.#hash) return
-    const route = parseRoute(hash)
+    const route = parseDashboardRoute(hash)
     const isSamePage = isSameSection(this.#route, route)
-    if (!keepsForm(this.#route, route) && !(await mayDiscardChanges())) {
+    if (!keepsFormOpen(this.#route, route) && !(await mayDiscardChanges())) {
       history.pushState(null, '', this.#hash === '' ? '#/' : this.#hash)
       return
     }
@@ -211,10 +211,10 @@ export class CuewireDashboard extends LightElement {
   #onOtherTab(): void {
     if (!isOtherUserStored()) {
       // Signed in again as the same person.
-      if (this.#hasSessionEnded && currentKey() === '') this.#signIn?.resume()
+      if (this.#hasSessionEnded && currentApiKey() === '') this.#signIn?.resume()
       return
     }
-    if (currentKey() === '' && currentCaller() !== '' && hasUnsavedChanges()) return this.#endSession(true)
+    if (currentApiKey() === '' && currentCaller() !== '' && hasUnsavedChanges()) return this.#endSession(true)
     adoptStoredUser()
     this.requestUpdate()
   }
@@ -231,20 +231,20 @@ export class CuewireDashboard extends LightElement {
   /** Forgets a key, or ends the session. */
   readonly #signOut = async () => {
     if (!(await mayDiscardChanges())) return
-    if (currentKey() === '') {
+    if (currentApiKey() === '') {
       try {
         await callApi('DELETE', 'api/frontend/account/session')
       } catch (error) {
         // Still signed in: the session has not ended.
-        if (!toApiError(error).isUnauthenticated) return notifyError(this, error)
+        if (!toApiRequestError(error).isUnauthenticated) return showErrorNotice(this, error)
       }
     }
     this.#forgetCaller()
   }
 
   #forgetCaller(): void {
-    if (currentKey() === '') storeUser(null)
-    storeKey('')
+    if (currentApiKey() === '') storeSignedInUser(null)
+    storeTabApiKey('')
     this.#hasSessionEnded = false
     this.#left = null
     this.#pageCaller = currentCaller()
@@ -258,12 +258,12 @@ export class CuewireDashboard extends LightElement {
     if (hasUnsavedChanges()) return this.#endSession(isSave)
     const left = { caller: currentCaller(), hash: this.#hash }
     const text =
-      currentKey() === ''
+      currentApiKey() === ''
         ? 'Your session has ended. Sign in again.'
         : 'The API key is no longer valid. Sign in again.'
     this.#forgetCaller()
     this.#left = left
-    notify(this, { text, isError: true })
+    showNotice(this, { text, isError: true })
   }
 }
 
@@ -280,7 +280,7 @@ const sessionEndedText =
 function isKnownView(route: DashboardRoute): route is Exclude<DashboardRoute, { view: 'not-found' }> {
   if (route.view === 'not-found') return false
   if (route.view === 'join') return true
-  const views: readonly View[] = route.view === 'station' ? stationViews : installationViews
+  const views: readonly DashboardView[] = route.view === 'station' ? stationViews : installationViews
   return views.some(({ section }) => section === route.section)
 }
 

@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 
-import { canUsePasskeys, usePasskey } from '../account/passkeys.ts'
-import { ApiError, toApiError } from '../api/api-error.ts'
-import { callApi, storeKey, storeUser } from '../api/call-api.ts'
+import { canUsePasskeys, askForPasskey } from '../account/passkeys.ts'
+import { ApiRequestError, toApiRequestError } from '../api/api-error.ts'
+import { callApi, storeTabApiKey, storeSignedInUser } from '../api/call-api.ts'
 import { openForm } from '../forms/form-controller.ts'
-import { labeledField } from '../forms/labeled-field.ts'
+import { labeledFieldView } from '../forms/labeled-field.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
@@ -17,23 +17,23 @@ const apiKeyPattern = /^[\x21-\x7e]{1,200}$/
 /** The operations that set the session cookie. */
 type SignInPath = `api/frontend/account/${'session' | 'webauthn/login' | 'join'}`
 
-/** Signs in by a call that sets the session cookie. Throws an `ApiError`, also if the browser refuses it. */
-export const startSession = async (path: SignInPath, body: unknown): Promise<void> =>
-  keepSession(await requestSession(path, body))
+/** Signs in by a call that sets the session cookie. Throws an `ApiRequestError`, also if the browser refuses it. */
+export const signInByCall = async (path: SignInPath, body: unknown): Promise<void> =>
+  storeSessionUser(await requestSession(path, body))
 
-/** Calls the server, which sets the session cookie. Returns the id of the user; throws an `ApiError`. */
+/** Calls the server, which sets the session cookie. Returns the id of the user; throws an `ApiRequestError`. */
 export async function requestSession(path: SignInPath, body: unknown): Promise<number> {
   const { user } = await callApi('POST', path, { body, key: '' })
   return user.id
 }
 
-/** Stores who has signed in. Throws an `ApiError` if the browser has refused the cookie. */
-export async function keepSession(userId: number): Promise<void> {
+/** Stores who has signed in. Throws an `ApiRequestError` if the browser has refused the cookie. */
+export async function storeSessionUser(userId: number): Promise<void> {
   await callApi('GET', 'api/frontend/account/me', { key: '' }).catch((error: unknown) => {
-    const { isUnauthenticated, status } = toApiError(error)
-    throw isUnauthenticated ? new ApiError(noSessionText, status) : error
+    const { isUnauthenticated, status } = toApiRequestError(error)
+    throw isUnauthenticated ? new ApiRequestError(noSessionText, status) : error
   })
-  storeUser(userId)
+  storeSignedInUser(userId)
 }
 
 const noSessionText = 'This browser did not keep the session: open the dashboard at the address of BASE_URL.'
@@ -91,13 +91,13 @@ export class SignIn extends LightElement {
   }
 
   #personView() {
-    return html`${labeledField(this.#form, {
+    return html`${labeledFieldView(this.#form, {
       name: 'email',
       type: 'email',
       autocomplete: 'username webauthn',
       isRequired: true
     })}
-    ${labeledField(this.#form, {
+    ${labeledFieldView(this.#form, {
       name: 'password',
       type: 'password',
       autocomplete: 'current-password',
@@ -106,7 +106,7 @@ export class SignIn extends LightElement {
   }
 
   #keyView() {
-    return labeledField(this.#form, {
+    return labeledFieldView(this.#form, {
       name: 'key',
       type: 'password',
       help: 'The API key is kept in this browser tab until you close it.',
@@ -149,22 +149,22 @@ export class SignIn extends LightElement {
 
 /** Also forgets the key of this tab, which would win over the session. */
 async function signInAsPerson(path: SignInPath, body: unknown): Promise<void> {
-  await startSession(path, body)
-  storeKey('')
+  await signInByCall(path, body)
+  storeTabApiKey('')
 }
 
 async function signInWithPasskey(): Promise<void> {
-  const passkey = await usePasskey()
+  const passkey = await askForPasskey()
   await signInAsPerson('api/frontend/account/webauthn/login', { passkey })
 }
 
 async function signInWithKey(key: string): Promise<void> {
   if (!apiKeyPattern.test(key)) throw keyError('This is not an API key.')
   await callApi('GET', 'api/health', { key }).catch((error: unknown) => {
-    const { isUnauthenticated, message } = toApiError(error)
+    const { isUnauthenticated, message } = toApiRequestError(error)
     throw keyError(isUnauthenticated ? 'This API key is not valid.' : message)
   })
-  storeKey(key)
+  storeTabApiKey(key)
 }
 
-const keyError = (message: string) => new ApiError(message, 400, false, [{ field: 'key', message }])
+const keyError = (message: string) => new ApiRequestError(message, 400, false, [{ field: 'key', message }])

@@ -3,7 +3,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { callApi } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
-import type { View } from '../views.ts'
+import type { DashboardView } from '../views.ts'
 
 /** Names the view for which the page was reloaded, so that it is reloaded once. */
 const reloadedKey = 'cuewire-reloaded'
@@ -14,7 +14,7 @@ const reloadedKey = 'cuewire-reloaded'
  */
 export class ViewLoader extends LightElement {
   static override properties = reactiveProperties<ViewLoader>('view', 'page', 'hasFailed')
-  declare view: View
+  declare view: DashboardView
   /** The properties that are set on the element of the view. */
   declare page: object
   hasFailed = false

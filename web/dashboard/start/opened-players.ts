@@ -1,9 +1,9 @@
-import { currentCaller, currentKey, serverBaseUrl } from '../api/call-api.ts'
+import { currentCaller, currentApiKey, serverBaseUrl } from '../api/call-api.ts'
 
 /** Where this browser keeps that somebody has opened the player of a station, for each installation and person. */
 function storageKeyOf(station: number): string {
   // An API key must not be stored.
-  const person = currentKey() === '' ? currentCaller() : 'key'
+  const person = currentApiKey() === '' ? currentCaller() : 'key'
   return `cuewire-opened-player ${serverBaseUrl.pathname} ${person} ${station}`
 }
 

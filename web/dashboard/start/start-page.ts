@@ -6,18 +6,18 @@ import type { Station } from '../api/responses.ts'
 import type { StationPath } from '../api/typed-response.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
 import { MediaUpload } from '../media/upload/media-upload.ts'
-import { playoutView } from '../resources/playout-setup.ts'
+import { playoutSetupView } from '../resources/playout-setup.ts'
 import { openRecordForm } from '../resources/record-actions.ts'
-import { stations } from '../resources/stations.ts'
+import { stationsResourceView } from '../resources/stations.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView } from '../ui/controls.ts'
-import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { addPageStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { readChosenStation, storeChosenStation } from './chosen-station.ts'
 import { hasOpenedPlayer, storeOpenedPlayer } from './opened-players.ts'
-import { type Progress, steps } from './steps.ts'
+import { type SetupProgress, setupSteps } from './setup-steps.ts'
 
 import styles from './start.css' with { type: 'text' }
 
@@ -53,7 +53,7 @@ class StartPage extends LightElement {
     return this.#station === null ? null : `api/station/${this.#station.id}`
   }
 
-  get #progress(): Progress {
+  get #progress(): SetupProgress {
     const files = this.#files.value
     const station = this.#station
     return {
@@ -70,15 +70,15 @@ class StartPage extends LightElement {
   protected override render() {
     if (this.#stations.value === null) return loadStateView(this.#stations)
     const progress = this.#progress
-    const done = steps.filter(({ isDone }) => isDone(progress)).length
+    const done = setupSteps.filter(({ isDone }) => isDone(progress)).length
     const station = this.#station
     return html`<p class="overview-text">
         From an empty page to a station that is heard. You can leave at any time and continue later.
-        ${formatCount(done, 'step')} of ${steps.length} done.
+        ${formatCount(done, 'step')} of ${setupSteps.length} done.
       </p>
       ${this.#chooserView()}
       <ol class="start-steps">
-        ${steps.map(({ title, isDone }, index) => {
+        ${setupSteps.map(({ title, isDone }, index) => {
           const chip = isDone(progress)
             ? chipView({ text: 'Done', tone: 'good' })
             : chipView({ text: 'To do', tone: 'neutral' })
@@ -123,7 +123,7 @@ class StartPage extends LightElement {
       this.#actions.run('create', async () => {
         const scene = {
           host: this,
-          resource: stations,
+          resource: stationsResourceView,
           station: '',
           refresh: this.#stations.refresh,
           onCreated: (created: ApiRecord) => this.#choose(Number(created['id']))
@@ -215,7 +215,7 @@ class StartPage extends LightElement {
             </label>`
         )}
       </fieldset>
-      ${station.backend === 'liquidsoap' ? playoutView(station.id, this.#actions) : nothing}
+      ${station.backend === 'liquidsoap' ? playoutSetupView(station.id, this.#actions) : nothing}
       ${
         station.backend === 'none'
           ? html`<p>
@@ -285,5 +285,5 @@ function selectText({ target }: Event): void {
   if (target instanceof HTMLTextAreaElement) target.select()
 }
 
-adoptStyles(styles)
+addPageStyles(styles)
 defineElements({ 'media-upload': MediaUpload, 'start-page': StartPage })

@@ -1,7 +1,7 @@
 import { html } from 'lit'
 import uPlot from 'uplot'
 
-import { attachChart, type ChartOptions } from '../ui/chart.ts'
+import { attachListenerChart, type ListenerChartOptions } from '../ui/chart.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { summarizeSeries } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
@@ -23,7 +23,7 @@ export class DayChart extends StationElement {
 
   constructor() {
     super()
-    attachChart(this, { series: () => this.#series.value, options: () => this.#chartOptions() })
+    attachListenerChart(this, { series: () => this.#series.value, options: () => this.#chartOptions() })
   }
 
   protected override render() {
@@ -56,7 +56,7 @@ export class DayChart extends StationElement {
     this.pointIndex = index === -1 ? null : index
   }
 
-  #chartOptions(): ReturnType<ChartOptions['options']> {
+  #chartOptions(): ReturnType<ListenerChartOptions['options']> {
     const { xAxis, yAxis, yScale } = plotStyle(this)
     const { zone, minuteOfDay } = this.clock
     return {

@@ -5,7 +5,7 @@ import { defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { DayChart } from './day-chart.ts'
 import { OnAir } from './on-air.ts'
-import { playsQueue } from './play-source.ts'
+import { backendPlaysQueue } from './play-source.ts'
 import { StationHistory } from './station-history.ts'
 
 /** What plays now, the listeners of the day, the queue and the history. */
@@ -26,7 +26,7 @@ class NowPage extends StationPage {
       .station=${station}
       .zone=${zone}
       .refreshKey=${refreshKey}
-      .hasQueue=${playsQueue(this.np.station.backend)}
+      .hasQueue=${backendPlaysQueue(this.np.station.backend)}
     ></station-history>`
     return html`<div class="columns">
       <on-air .station=${station} .canSkip=${canManage} .isOutdated=${this.isOutdated}></on-air>

@@ -2,16 +2,16 @@ import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { followFor } from '../../elements/followed-station.ts'
-import { describeStatus } from '../../elements/status-line.ts'
-import { progressView } from '../../elements/time-text.ts'
-import { callAction, currentKey, serverBaseUrl } from '../api/call-api.ts'
-import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
+import { followStationFor } from '../../elements/followed-station.ts'
+import { describeStationStatus } from '../../elements/status-line.ts'
+import { progressBarView } from '../../elements/time-text.ts'
+import { callAction, currentApiKey, serverBaseUrl } from '../api/call-api.ts'
+import { confirmAction, showNotice, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
-import { currentTitle, playsQueue } from './play-source.ts'
+import { currentSongTitle, backendPlaysQueue } from './play-source.ts'
 
 /** The current song of a station, and the button that skips it. */
 export class OnAir extends StationElement {
@@ -20,9 +20,9 @@ export class OnAir extends StationElement {
   /** Whether the server does not respond. */
   declare isOutdated: boolean
 
-  readonly #followed = followFor(
+  readonly #followed = followStationFor(
     this,
-    () => ({ server: serverBaseUrl, station: this.station, apiKey: currentKey() }),
+    () => ({ server: serverBaseUrl, station: this.station, apiKey: currentApiKey() }),
     ({ np }) => this.#cancelOutdatedSkip(np)
   )
   readonly #actions = openActionRunner(this)
@@ -32,7 +32,10 @@ export class OnAir extends StationElement {
   protected override render() {
     const { snapshot } = this.#followed
     const { np, status } = snapshot
-    const { kind, text } = describeStatus(snapshot, getZoneClock(np?.station.timezone ?? 'UTC').formatTime)
+    const { kind, text } = describeStationStatus(
+      snapshot,
+      getZoneClock(np?.station.timezone ?? 'UTC').formatTime
+    )
     const statusLine = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
     if (np === null)
       return html`<section class="panel on-air" aria-label="On the air">${statusLine}</section>`
@@ -43,7 +46,7 @@ export class OnAir extends StationElement {
         ${statusLine}
         ${keyed(
           shId,
-          html`<p class="on-air-title" title=${song.title}>${currentTitle(np)}</p>
+          html`<p class="on-air-title" title=${song.title}>${currentSongTitle(np)}</p>
             <p class="on-air-artist">${song.artist}</p>
             <p class="quiet">
               ${[song.album, playlist, isRequest ? 'Requested' : '', isManual(np) ? 'Manual' : ''].filter(Boolean).join(' · ')}
@@ -51,7 +54,7 @@ export class OnAir extends StationElement {
         )}
       </div>
       <div class="on-air-rest">
-        ${np.is_online ? progressView(this.#followed.progress) : nothing}
+        ${np.is_online ? progressBarView(this.#followed.progress) : nothing}
         <div class="on-air-foot">
           <p>
             <strong>${formatCount(np.listeners.total, 'listener')}</strong>,
@@ -80,7 +83,7 @@ export class OnAir extends StationElement {
     const nextTitle = next === null ? 'The next song' : `“${isolateBidi(next.song.title || next.song.text)}”`
     const isConfirmed = await confirmAction(
       {
-        title: `Skip “${isolateBidi(currentTitle(np))}”?`,
+        title: `Skip “${isolateBidi(currentSongTitle(np))}”?`,
         text: `${nextTitle} starts immediately.`,
         verb: 'Skip'
       },
@@ -98,7 +101,7 @@ export class OnAir extends StationElement {
   #cancelOutdatedSkip(np: NowPlaying | null): void {
     if (this.#question === null || np === null || np.now_playing.sh_id === this.#question.shId) return
     this.#question.aborter.abort()
-    notify(this, { text: 'Another song has started.', isError: false })
+    showNotice(this, { text: 'Another song has started.', isError: false })
   }
 }
 
@@ -107,7 +110,8 @@ const isManual = ({
   station,
   live,
   now_playing: { sh_id: shId, playlist, is_request: isRequest }
-}: NowPlaying) => playsQueue(station.backend) && shId !== 0 && playlist === '' && !isRequest && !live.is_live
+}: NowPlaying) =>
+  backendPlaysQueue(station.backend) && shId !== 0 && playlist === '' && !isRequest && !live.is_live
 
 function nextView({ playing_next: next, station }: NowPlaying) {
   if (next === null) return nothing

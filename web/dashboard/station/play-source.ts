@@ -10,16 +10,16 @@ interface PlaySource {
 }
 
 /** Whether a row of the history is one that was asked for with `detailed=1`. */
-export const isDetailed = (play: PlayedItem | DetailedPlay): play is DetailedPlay => 'is_visible' in play
+export const isDetailedPlay = (play: PlayedItem | DetailedPlay): play is DetailedPlay => 'is_visible' in play
 
 /** The backends that play what the queue contains. Others report plays of unknown origin. */
 const queueBackends = ['clock', 'liquidsoap']
 
 /** Whether the songs of a station come from its queue. */
-export const playsQueue = (backend: string): boolean => queueBackends.includes(backend)
+export const backendPlaysQueue = (backend: string): boolean => queueBackends.includes(backend)
 
 /** Where a play came from. In a station that plays its queue, a play without a playlist was added manually. */
-export function describeSource(
+export function describePlaySource(
   { streamer, playlist, is_request: isRequest, is_visible: isVisible }: PlaySource,
   hasQueue: boolean
 ): string {
@@ -28,7 +28,7 @@ export function describeSource(
 }
 
 /** The title of the current song. A jingle before the first song is hidden: it has no title. */
-export function currentTitle({
+export function currentSongTitle({
   now_playing: { sh_id: shId, song },
   is_online: isOnline
 }: NowPlaying): string {

@@ -1,5 +1,5 @@
 import { coverView } from '../../elements/cover-view.ts'
-import { requestFile } from '../api/call-api.ts'
+import { requestApiFile } from '../api/call-api.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** A cover. That of a private station is fetched with the key in a header, which `img` cannot send. */
@@ -30,7 +30,7 @@ export class SongCover extends LightElement {
 
   async #fetch(address: string): Promise<void> {
     try {
-      const blob = await (await requestFile(new URL(address).pathname)).blob()
+      const blob = await (await requestApiFile(new URL(address).pathname)).blob()
       const isCurrent = this.isConnected && this.#fetchedAddress === address
       if (isCurrent) this.blobUrl = URL.createObjectURL(blob)
     } catch {

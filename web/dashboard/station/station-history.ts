@@ -5,7 +5,7 @@ import { buttonView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber } from '../ui/text.ts'
-import { describeSource, isDetailed } from './play-source.ts'
+import { describePlaySource, isDetailedPlay } from './play-source.ts'
 
 const initialRows = 15
 const maxRows = 100
@@ -21,7 +21,7 @@ export class StationHistory extends StationElement {
 
   protected override render() {
     const { value } = this.#plays
-    const all = value?.rows.filter(isDetailed) ?? []
+    const all = value?.rows.filter(isDetailedPlay) ?? []
     const rows = all.slice(0, this.rows).map(play => this.#rowView(play))
     return panelView(
       {
@@ -45,7 +45,7 @@ export class StationHistory extends StationElement {
         <p class="row-title">${song.title || song.text}</p>
         <p class="row-artist">${song.artist}</p>
       </td>
-      <td class="wide quiet">${describeSource(play, this.hasQueue)}</td>
+      <td class="wide quiet">${describePlaySource(play, this.hasQueue)}</td>
       <td class="count">${formatNumber(listeners)}${deltaView(delta)}</td>
     </tr>`
   }

@@ -2,30 +2,30 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { followFor } from '../../elements/followed-station.ts'
-import { describeStatus } from '../../elements/status-line.ts'
-import { currentKey, serverBaseUrl } from '../api/call-api.ts'
+import { followStationFor } from '../../elements/followed-station.ts'
+import { describeStationStatus } from '../../elements/status-line.ts'
+import { currentApiKey, serverBaseUrl } from '../api/call-api.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { forbiddenView } from '../ui/panel.ts'
-import { type Place, type StationSection, stationLink } from '../ui/route.ts'
+import { type RoutePlace, type StationSection, stationLink } from '../ui/route.ts'
 import { formatZoneName, getZoneClock } from '../ui/time.ts'
 import { hasUnsavedChanges } from '../ui/unsaved-changes.ts'
-import { stationViews, type View } from '../views.ts'
+import { stationViews, type DashboardView } from '../views.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
   static override properties = reactiveProperties<StationView>('station', 'section', 'place', 'isOutdated')
   declare station: string
   declare section: StationSection
-  declare place: Place
+  declare place: RoutePlace
   /** Whether the server does not respond. */
   declare isOutdated: boolean
 
-  readonly #followed = followFor(this, () => ({
+  readonly #followed = followStationFor(this, () => ({
     server: serverBaseUrl,
     station: this.station,
-    apiKey: currentKey()
+    apiKey: currentApiKey()
   }))
   readonly #permissions = watchPermissions(this, () => this.station)
   /** The document of the page. It stays while the page has unsaved changes and the session has ended. */
@@ -37,7 +37,7 @@ export class StationView extends LightElement {
     const { snapshot } = this.#followed
     if (snapshot.np !== null || !hasUnsavedChanges()) this.#np = snapshot.np
     const np = this.#np
-    const { kind, text } = describeStatus(snapshot)
+    const { kind, text } = describeStationStatus(snapshot)
     return html`
       <header class="station-head">
         <a class="back" href="#/">All stations</a>
@@ -72,14 +72,14 @@ export class StationView extends LightElement {
     </nav>`
   }
 
-  #tabView({ section, title }: View<StationSection>) {
+  #tabView({ section, title }: DashboardView<StationSection>) {
     const isCurrent = section === this.section
     return html`<a href=${stationLink(this.station, section)} aria-current=${isCurrent ? 'page' : 'false'}
       >${title}</a
     >`
   }
 
-  #isAllowed({ features }: View): boolean {
+  #isAllowed({ features }: DashboardView): boolean {
     return features.length === 0 || features.some(this.#permissions.allows)
   }
 

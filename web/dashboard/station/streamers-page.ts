@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 
 import { ResourceList } from '../resources/resource-list.ts'
 import type { ResourceView } from '../resources/resource.ts'
-import { listStreamers } from '../resources/streamers.ts'
+import { streamersResourceView } from '../resources/streamers.ts'
 import { defineElements } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
@@ -16,7 +16,8 @@ class StreamersPage extends StationPage {
   #resource(): ResourceView {
     const { live } = this.np
     const liveName = live.is_live ? live.streamer_name : ''
-    if (this.#streamers?.liveName !== liveName) this.#streamers = { liveName, resource: listStreamers(live) }
+    if (this.#streamers?.liveName !== liveName)
+      this.#streamers = { liveName, resource: streamersResourceView(live) }
     return this.#streamers.resource
   }
 

@@ -1,6 +1,6 @@
 import type { ApiRecord } from '../forms/form-values.ts'
 import { openRecordForm } from '../resources/record-actions.ts'
-import { stations } from '../resources/stations.ts'
+import { stationsResourceView } from '../resources/stations.ts'
 import { storeChosenStation } from '../start/chosen-station.ts'
 import { installationLink } from '../ui/route.ts'
 
@@ -8,7 +8,7 @@ import { installationLink } from '../ui/route.ts'
 export function openNewStation(host: EventTarget, refresh: () => Promise<unknown>): Promise<void> {
   const scene = {
     host,
-    resource: stations,
+    resource: stationsResourceView,
     station: '',
     refresh,
     onCreated: (station: ApiRecord) => {

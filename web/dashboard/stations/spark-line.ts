@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { attachChart } from '../ui/chart.ts'
+import { attachListenerChart } from '../ui/chart.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { summarizeSeries } from '../ui/listener-series.ts'
 import { watchVisibility } from './visibility.ts'
@@ -26,7 +26,7 @@ export class SparkLine extends StationElement {
 
   constructor() {
     super()
-    attachChart(this, {
+    attachListenerChart(this, {
       series: () => this.#series.value,
       options: () => ({
         height: 36,

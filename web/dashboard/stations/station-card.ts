@@ -3,11 +3,11 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import { progressAt } from '../../client/clock.ts'
 import type { NowPlaying, Progress, Snapshot } from '../../client/interface.ts'
-import { followFor } from '../../elements/followed-station.ts'
-import { describeStatus } from '../../elements/status-line.ts'
-import { progressView } from '../../elements/time-text.ts'
-import { currentKey, serverBaseUrl } from '../api/call-api.ts'
-import { currentTitle } from '../station/play-source.ts'
+import { followStationFor } from '../../elements/followed-station.ts'
+import { describeStationStatus } from '../../elements/status-line.ts'
+import { progressBarView } from '../../elements/time-text.ts'
+import { currentApiKey, serverBaseUrl } from '../api/call-api.ts'
+import { currentSongTitle } from '../station/play-source.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
@@ -37,14 +37,14 @@ export class StationCard extends LightElement {
   readonly #slot = openFollowPermit(this)
   #status = ''
   #timer: ReturnType<typeof setTimeout> | undefined
-  readonly #followed = followFor(
+  readonly #followed = followStationFor(
     this,
     () =>
       this.#slot.hasSlot
         ? {
             server: serverBaseUrl,
             station: this.listed.station.id,
-            apiKey: this.listed.station.is_public ? '' : currentKey(),
+            apiKey: this.listed.station.is_public ? '' : currentApiKey(),
             transports: ['websocket']
           }
         : null,
@@ -67,7 +67,7 @@ export class StationCard extends LightElement {
     const snapshot = this.#snapshot()
     const np = snapshot.np ?? this.listed
     const { station, now_playing: playing, listeners } = np
-    const { kind, text } = describeStatus(snapshot, getZoneClock(station.timezone).formatTime)
+    const { kind, text } = describeStationStatus(snapshot, getZoneClock(station.timezone).formatTime)
     const { song } = playing
     return html`<article class="card" data-kind=${kind}>
       <song-cover .address=${song.art} .isPrivate=${!station.is_public}></song-cover>
@@ -79,10 +79,10 @@ export class StationCard extends LightElement {
         </p>
         ${keyed(
           playing.sh_id,
-          html`<p class="card-title" title=${song.title}>${currentTitle(np)}</p>
+          html`<p class="card-title" title=${song.title}>${currentSongTitle(np)}</p>
             <p class="card-artist">${song.artist}</p>`
         )}
-        ${np.is_online ? progressView(this.#progress(np)) : nothing}
+        ${np.is_online ? progressBarView(this.#progress(np)) : nothing}
         ${this.isOperator ? html`<spark-line .station=${station.id} .zone=${station.timezone}></spark-line>` : nothing}
       </div>
     </article>`

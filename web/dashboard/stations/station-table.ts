@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { currentTitle } from '../station/play-source.ts'
+import { currentSongTitle } from '../station/play-source.ts'
 import { chipView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
@@ -19,7 +19,7 @@ export type StationColumn = keyof typeof columns
 /** The text or number by which a station is sorted; stations off the air come first in `state`. */
 function sortKey(np: NowPlaying, column: StationColumn): string | number {
   if (column === 'name') return np.station.name
-  if (column === 'song') return np.is_online ? currentTitle(np) : ''
+  if (column === 'song') return np.is_online ? currentSongTitle(np) : ''
   if (column === 'state') return np.is_online ? (np.live.is_live ? 1 : 2) : 0
   return np.listeners.total
 }
@@ -99,7 +99,7 @@ export class StationTable extends LightElement {
     return html`<tr>
       <th scope="row" class="row-title">${address === null ? name : html`<a href=${address}>${name}</a>`}</th>
       <td>${chipView(stateChip(np))}</td>
-      <td class="wide">${np.is_online ? currentTitle(np) : ''}</td>
+      <td class="wide">${np.is_online ? currentSongTitle(np) : ''}</td>
       <td class="count">${formatNumber(np.listeners.total)}</td>
     </tr>`
   }

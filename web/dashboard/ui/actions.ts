@@ -1,6 +1,6 @@
 import { html, type ReactiveControllerHost, render } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { toApiRequestError } from '../api/api-error.ts'
 import { rememberFocus } from './focus.ts'
 
 /** A message to the operator that appears for a few seconds, errors for longer. */
@@ -20,13 +20,13 @@ declare global {
   }
 }
 
-export function notify(element: EventTarget, notice: Notice): void {
+export function showNotice(element: EventTarget, notice: Notice): void {
   element.dispatchEvent(new CustomEvent(noticeEvent, { detail: notice, bubbles: true }))
 }
 
-export function notifyError(element: EventTarget, error: unknown): void {
-  const { message, status } = toApiError(error)
-  notify(element, { text: message, isError: true, isConnectionError: status === 0 })
+export function showErrorNotice(element: EventTarget, error: unknown): void {
+  const { message, status } = toApiRequestError(error)
+  showNotice(element, { text: message, isError: true, isConnectionError: status === 0 })
 }
 
 /** Runs the actions of an element, one at a time. */
@@ -56,9 +56,9 @@ export function openActionRunner(host: ReactiveControllerHost & EventTarget) {
       host.requestUpdate()
       try {
         const message = await work()
-        if (message !== '') notify(host, { text: message, isError: false })
+        if (message !== '') showNotice(host, { text: message, isError: false })
       } catch (error) {
-        notifyError(host, error)
+        showErrorNotice(host, error)
       } finally {
         inFlight = null
         host.requestUpdate()

@@ -2,10 +2,10 @@ import type { ReactiveControllerHost } from 'lit'
 import uPlot from 'uplot'
 
 import type { ListenerSeries } from '../api/responses.ts'
-import { dayRange, toChartColumns } from './listener-series.ts'
+import { chartDayRange, toChartColumns } from './listener-series.ts'
 import { attachPlot, colorReader } from './plot.ts'
 
-export interface ChartOptions {
+export interface ListenerChartOptions {
   /** The data, evaluated at every update of the host. */
   readonly series: () => ListenerSeries | null
   /** The rest of the options; the size, the line and the range of the time axis are added. */
@@ -13,8 +13,11 @@ export interface ChartOptions {
 }
 
 /** Keeps a chart of the listeners of a day below a host: see `attachPlot`. */
-export function attachChart(host: ReactiveControllerHost & Element, { series, options }: ChartOptions): void {
-  const timeRange = () => dayRange(series() ?? { points: [], step: 0 }, Date.now() / 1_000)
+export function attachListenerChart(
+  host: ReactiveControllerHost & Element,
+  { series, options }: ListenerChartOptions
+): void {
+  const timeRange = () => chartDayRange(series() ?? { points: [], step: 0 }, Date.now() / 1_000)
 
   attachPlot(host, {
     source: series,

@@ -19,7 +19,7 @@ export function defineElements(elements: Readonly<Record<string, CustomElementCo
 }
 
 /** Adds the styles of a view to the page. */
-export function adoptStyles(text: string): void {
+export function addPageStyles(text: string): void {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(text)
   document.adoptedStyleSheets.push(sheet)

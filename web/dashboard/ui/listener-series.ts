@@ -33,7 +33,7 @@ export function toChartColumns({ points, step }: ListenerSeries): [number[], (nu
 const daySeconds = 86_400
 
 /** The range of the time axis: 24 hours to the end of the last step, or to now if there are no points. */
-export function dayRange({ points, step }: ListenerSeries, nowSeconds: number): [number, number] {
+export function chartDayRange({ points, step }: ListenerSeries, nowSeconds: number): [number, number] {
   const last = points.at(-1)
   const end = last === undefined ? nowSeconds : last.at + step
   return [end - daySeconds, end]

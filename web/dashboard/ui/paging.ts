@@ -21,7 +21,7 @@ export function pagingView(page: Page | null, onPage: (page: number) => void) {
 }
 
 /** `a=1&b=x` without empty values. */
-export function toQuery(values: Readonly<Record<string, string | number>>): string {
+export function renderQueryString(values: Readonly<Record<string, string | number>>): string {
   const filled = Object.entries(values).filter(([, value]) => value !== '')
   return new URLSearchParams(filled.map(([name, value]) => [name, String(value)])).toString()
 }

@@ -44,7 +44,7 @@ const formSections: ReadonlySet<string> = new Set<StationSection | InstallationS
 ])
 
 /** What the address names in a section. */
-export interface Place {
+export interface RoutePlace {
   /** The record in the form: its id, or `new`; '' if none is open. */
   readonly item: string
   /** The folder of the media; '' is the top. */
@@ -53,17 +53,17 @@ export interface Place {
 
 /** The view that the fragment of the URL names. */
 export type DashboardRoute =
-  | ({ readonly view: 'installation'; readonly section: InstallationSection } & Place)
+  | ({ readonly view: 'installation'; readonly section: InstallationSection } & RoutePlace)
   | { readonly view: 'not-found' }
   | { readonly view: 'join'; readonly token: string }
-  | ({ readonly view: 'station'; readonly station: string; readonly section: StationSection } & Place)
+  | ({ readonly view: 'station'; readonly station: string; readonly section: StationSection } & RoutePlace)
 
 /**
  * Parses `#/{section}/{item}`, `#/join/{token}`, `#/station/{short name}/{section}/{item}` and
  * `#/station/{short name}/media/{folders}?file={id}`. The first section of the installation and of a station
  * is the default; items and folders may be omitted.
  */
-export function parseRoute(hash: string): DashboardRoute {
+export function parseDashboardRoute(hash: string): DashboardRoute {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2)
   const names = decodeNames(path.split('/').slice(1))
   if (names === null) return notFound
@@ -118,7 +118,7 @@ export function isSameSection(one: DashboardRoute, other: DashboardRoute): boole
 }
 
 /** Whether a form that is open on the first route stays open on the other one. */
-export function keepsForm(one: DashboardRoute, other: DashboardRoute): boolean {
+export function keepsFormOpen(one: DashboardRoute, other: DashboardRoute): boolean {
   const withoutFolder = (route: DashboardRoute) => JSON.stringify({ ...route, folder: '' })
   return withoutFolder(one) === withoutFolder(other)
 }

@@ -1,7 +1,7 @@
 import type { NowPlaying } from '../../client/interface.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { reactiveProperties, StationElement } from './light-element.ts'
-import type { Place } from './route.ts'
+import type { RoutePlace } from './route.ts'
 
 /** The page of a section of a station. The frame sets its properties. */
 export class StationPage extends StationElement {
@@ -11,8 +11,8 @@ export class StationPage extends StationElement {
   /** Whether the server does not respond. */
   declare isOutdated: boolean
   /** What the address names: the record in the form, and the folder. */
-  declare item: Place['item']
-  declare folder: Place['folder']
+  declare item: RoutePlace['item']
+  declare folder: RoutePlace['folder']
 
   /** What the key allows for this station. */
   protected readonly permissions = watchPermissions(this, () => this.station)

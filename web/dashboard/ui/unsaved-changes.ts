@@ -6,7 +6,7 @@ import { confirmAction } from './actions.ts'
 const guards = new Set<() => boolean>()
 
 /** Asks before the page or the view is left while `hasChanges` and the host is connected. */
-export function guardChanges(host: ReactiveControllerHost, hasChanges: () => boolean): void {
+export function guardUnsavedChanges(host: ReactiveControllerHost, hasChanges: () => boolean): void {
   host.addController({
     hostConnected: () => guards.add(hasChanges),
     hostDisconnected: () => guards.delete(hasChanges)

@@ -3,8 +3,8 @@ import { html, nothing } from 'lit'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { WebhookDelivery, WebhookTest } from '../api/responses.ts'
-import { type RecordScene, removeRecord } from '../resources/record-actions.ts'
-import { webHooks } from '../resources/web-hooks.ts'
+import { type RecordContext, removeRecord } from '../resources/record-actions.ts'
+import { webHooksResourceView } from '../resources/web-hooks.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { reactiveProperties } from '../ui/light-element.ts'
@@ -88,8 +88,13 @@ export class HookCard extends HookElement {
     </div>`
   }
 
-  get #scene(): RecordScene {
-    return { host: this, resource: webHooks, station: String(this.station), refresh: this.#refreshHooks }
+  get #scene(): RecordContext {
+    return {
+      host: this,
+      resource: webHooksResourceView,
+      station: String(this.station),
+      refresh: this.#refreshHooks
+    }
   }
 
   readonly #refreshHooks = async () => {

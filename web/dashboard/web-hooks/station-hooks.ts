@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import { watchAddressedForm } from '../resources/addressed-form.ts'
-import { webHooks } from '../resources/web-hooks.ts'
+import { webHooksResourceView } from '../resources/web-hooks.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
@@ -26,7 +26,7 @@ export class StationHooks extends StationElement {
       item: () => this.item,
       scene: () => ({
         host: this,
-        resource: webHooks,
+        resource: webHooksResourceView,
         station: String(this.station),
         refresh: this.#hooks.refresh
       }),

@@ -6,7 +6,7 @@ import {
   decodeWindows1252,
   findEncoding,
   findUnmarkedUtf16,
-  writesAsciiBytes
+  encodesAsAsciiBytes
 } from '../../../platform/text/foreign-text.ts'
 
 const marks = [
@@ -20,7 +20,7 @@ const marks = [
  * else the named charset if it is known and fits, else Windows-1252. Returns null if the file is UTF-8 for the most
  * part, which Windows-1252 would turn into other characters.
  */
-export async function detectEncoding(path: string, charset: string | null): Promise<string | null> {
+export async function detectFileEncoding(path: string, charset: string | null): Promise<string | null> {
   const start = await readStart(path)
   const marked =
     marks.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte))?.encoding ??
@@ -45,7 +45,7 @@ export async function detectEncoding(path: string, charset: string | null): Prom
   }
   for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) check(piece)
   check()
-  const isDisguised = hasControls && other?.isValid() === true && writesAsciiBytes(named)
+  const isDisguised = hasControls && other?.isValid() === true && encodesAsAsciiBytes(named)
   if (utf8.isValid() && !isDisguised) return 'utf-8'
   const isGuess = named === null || named === 'utf-8' || named === 'windows-1252'
   if (!isGuess && other?.isValid() === true) return named
@@ -77,7 +77,7 @@ async function readStart(path: string): Promise<Uint8Array> {
 const pieceBytes = 32 * 1024
 
 /** Decodes a file piece by piece, without its byte order mark. Throws 400 for bytes that are not of the encoding. */
-export async function* decodeFile(path: string, encoding: string): AsyncGenerator<string> {
+export async function* decodeFileText(path: string, encoding: string): AsyncGenerator<string> {
   const decode = openDecoder(encoding)
   for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) yield decode(piece)
   yield decode()

@@ -4,8 +4,8 @@ import { CsvError, parse } from 'csv-parse'
 import { parse as parseWhole } from 'csv-parse/sync'
 
 import { refuseField } from '../../../platform/runtime/errors.ts'
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
-import { decodeFile, detectEncoding } from './csv-encoding.ts'
+import { openEventLoopYield } from '../../../platform/runtime/time-slices.ts'
+import { decodeFileText, detectFileEncoding } from './csv-encoding.ts'
 
 export interface CsvOptions {
   /** Names of columns, of which the first line must have at least one. They determine the separator. */
@@ -36,7 +36,7 @@ export interface CsvFile extends AsyncDisposable {
 }
 
 /** What a cell of Excel can have. Values of songs are shorter. */
-export const maxCellCharacters = 32_767
+export const maxCsvCellCharacters = 32_767
 
 const separators = [',', ';', '\t', '|']
 const lineEnds = ['\r\n', '\n', '\r']
@@ -54,10 +54,10 @@ const pieceSize = { lineEnds: 64, bytes: 1024 }
  * The file is read in time slices, and no more than a few lines are in memory. Throws 400 for a file that is none, with
  * the line.
  */
-export async function openCsv(path: string, options: CsvOptions): Promise<CsvFile> {
-  const encoding = await detectEncoding(path, options.charset ?? null)
+export async function openCsvFile(path: string, options: CsvOptions): Promise<CsvFile> {
+  const encoding = await detectFileEncoding(path, options.charset ?? null)
   if (encoding === null) return refuse('is neither valid UTF-8 nor Windows-1252: save it as UTF-8.')
-  const text = decodeFile(path, encoding)
+  const text = decodeFileText(path, encoding)
   const start = await readStart(text)
   const directive = /^"?sep=([^"\r\n])"?(?:\r\n|\n|\r)/i.exec(start)
   const body = start.slice(directive?.[0].length ?? 0)
@@ -100,7 +100,7 @@ async function* joinTexts(start: string, rest: AsyncGenerator<string>): AsyncGen
 
 /** Finds the separator with which the first line has the most of the required names, or else the most names. */
 async function detectSeparator(start: string, required: readonly string[]): Promise<string> {
-  const pause = openPauses(sliceMs)
+  const pause = openEventLoopYield(sliceMs)
   const scores: { readonly separator: string; readonly found: number; readonly count: number }[] = []
   for (const separator of separators) {
     await pause()
@@ -192,7 +192,7 @@ async function* readRecords(
 
 /** Yields a text in small pieces, and lets others run between time slices. */
 async function* sliceText(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
-  const pause = openPauses(sliceMs)
+  const pause = openEventLoopYield(sliceMs)
   for await (const whole of text) {
     if (whole.includes('\0')) refuse('contains the character NUL: save it as UTF-8.')
     for (const piece of cutPieces(Buffer.from(whole))) {

@@ -24,7 +24,7 @@ const keptDigits = 15
 const shownDigits = { scientific: [3, 6, 10, keptDigits], whole: [keptDigits], fraction: [9, 10, keptDigits] }
 
 /** Whether a spreadsheet that takes a text for a number writes this cell for it. */
-export function isSameNumber(text: string, cell: string): boolean {
+export function isSameSpreadsheetNumber(text: string, cell: string): boolean {
   const shown = readNumbers(cell).filter(({ isNormal }) => isNormal)
   return (
     shown.length > 0 &&

@@ -4,8 +4,8 @@ import { findStoredSongs } from '../../../stores/db/library/stored-names.ts'
 import { unescapeFormula } from '../../core/csv.ts'
 import type { HeavyRead } from '../../core/heavy-reads.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { type BulkRow, selectBulkRows } from './bulk-rows.ts'
 import type { CsvLine } from './csv-reader.ts'
+import { type TableRow, tableRowsFragment } from './table-rows.ts'
 
 type Cells = Pick<CsvLine, 'cells'>
 
@@ -14,11 +14,11 @@ export async function indexSongsOfLines(
   { reads: sql }: Pick<ApiServices, 'reads'>,
   read: Pick<HeavyRead, 'rows'>,
   { stationId, lines }: { readonly stationId: number; readonly lines: readonly CsvLine[] }
-): Promise<(line: Cells) => BulkRow | null> {
+): Promise<(line: Cells) => TableRow | null> {
   const uniqueIds = lines.map(uniqueIdOf).filter(id => id !== '')
   const paths = lines.map(pathOf).filter(path => path !== '')
   const isNamed = sql`(m.unique_id = any(${uniqueIds}::text[]) or m.path = any(${paths}::text[]))`
-  const rows = await read.rows<BulkRow>(selectBulkRows(sql, stationId, isNamed))
+  const rows = await read.rows<TableRow>(tableRowsFragment(sql, stationId, isNamed))
   const byUniqueId = new Map(rows.map(row => [row.unique_id, row]))
   const byPath = new Map(rows.map(row => [row.path, row]))
   const find = (line: Cells) => byUniqueId.get(uniqueIdOf(line)) ?? byPath.get(pathOf(line)) ?? null
@@ -29,7 +29,9 @@ export async function indexSongsOfLines(
   const songs = [...(await findStoredSongs(sql, stationId, others))]
   if (songs.length === 0) return find
   const ids = songs.map(([, { id }]) => id)
-  const stored = await sql<BulkRow[]>`${selectBulkRows(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
+  const stored = await sql<
+    TableRow[]
+  >`${tableRowsFragment(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
   const byId = new Map(stored.map(row => [row.id, row]))
   const byOtherForm = new Map(songs.map(([given, { id }]) => [given, byId.get(id)]))
   return line => find(line) ?? byOtherForm.get(pathOf(line)) ?? null

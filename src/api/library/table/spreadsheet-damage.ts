@@ -5,7 +5,7 @@ const shortened = /^-?\d([.,]\d+)?E[+-]\d{2,}$/
  * Says how a spreadsheet has damaged a text, so that the cell says neither the stored text nor another; null if the new
  * text may be intended. The sentence follows the name of the column.
  */
-export function findDamage(current: string, cell: string): string | null {
+export function findSpreadsheetDamage(current: string, cell: string): string | null {
   if (shortened.test(cell))
     return 'is a number that a spreadsheet has shortened: format the column as text, and enter the number again.'
   if (cell.includes('\uFFFD') && !current.includes('\uFFFD'))

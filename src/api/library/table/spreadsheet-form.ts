@@ -1,5 +1,5 @@
 import { canBeSameDate } from './same-date.ts'
-import { isSameNumber } from './same-number.ts'
+import { isSameSpreadsheetNumber } from './same-number.ts'
 
 /** Spreadsheets take longer texts for nothing but texts. */
 const maxLength = 60
@@ -22,7 +22,7 @@ export function isSpreadsheetForm(text: string, cell: string): boolean {
   if (text === cell || text.length > maxLength || cell.length > maxLength) return false
   const [before, after] = [text.trim(), cell.trim()]
   if (before === '' || after === '') return false
-  return isSameNumber(before, after) || isSameLogical(before, after) || isSameMoment(before, after)
+  return isSameSpreadsheetNumber(before, after) || isSameLogical(before, after) || isSameMoment(before, after)
 }
 
 const isSameLogical = (text: string, cell: string) =>

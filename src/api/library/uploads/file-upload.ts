@@ -1,27 +1,27 @@
 import * as v from 'valibot'
 
 import { readPieces } from '../../../http/incoming-stream.ts'
-import { isMultipart, readMultipart } from '../../../http/multipart-body.ts'
+import { isMultipart, readMultipartForm } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import type { FinishedUpload } from '../../../library/uploads/finish.ts'
-import { type JsonSchema, problemText } from '../../../model/fields/field.ts'
+import { type JsonSchema, formatCheckMessage } from '../../../model/fields/field.ts'
 import { ApiError, refuseField } from '../../../platform/runtime/errors.ts'
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
+import { openEventLoopYield } from '../../../platform/runtime/time-slices.ts'
 import { isJsonType, parseJsonBody } from '../../../platform/text/json-body.ts'
-import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
+import { openIgnoredFieldFinder } from '../../core/ignored-fields.ts'
 import { parseBody } from '../../core/parse.ts'
-import { type ApiRequest, type ApiRoute, json, getStation } from '../../core/route.ts'
+import { type ApiRequest, type ApiRoute, jsonReply, getRequestStation } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { fileOperations, files } from '../files.ts'
+import { fileOperations, filesResource } from '../files.ts'
 import { openJsonFileSplitter } from './json-file-body.ts'
 import {
-  assertKnownPlaylists,
-  composeTarget,
+  assertSongPlaylists,
+  composeUploadTarget,
   parsePlaylistIds,
-  parseTarget,
-  parseTargetIn
+  parseUploadTarget,
+  parseUploadTargetIn
 } from './upload-target.ts'
-import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
+import { receiveWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
 /** What a form has beside its file, at most. */
 const formOverheadBytes = 8 * 1024
@@ -35,16 +35,16 @@ const fileSchema: JsonSchema = {
 
 /** Fields of a request with a file. */
 const target = v.object({
-  path: v.string(problemText('invalid_type', 'must be text.')),
-  playlists: v.nullish(files.fields.playlists.input, [])
+  path: v.string(formatCheckMessage('invalid_type', 'must be text.')),
+  playlists: v.nullish(filesResource.fields.playlists.input, [])
 })
 
-const ignoredWithFile = ignoredFieldsFor({ properties: { path: {}, playlists: {}, file: {} } })
-const ignoredInForm = ignoredFieldsFor({ properties: { path: {}, directory: {}, playlists: {} } })
+const ignoredWithFile = openIgnoredFieldFinder({ properties: { path: {}, playlists: {}, file: {} } })
+const ignoredInForm = openIgnoredFieldFinder({ properties: { path: {}, directory: {}, playlists: {} } })
 
 /** The route that creates a record, which also takes a file: as Base64 in JSON, or in a form. */
 export function withFileUpload(create: ApiRoute): ApiRoute {
-  const ignored = ignoredFieldsFor(create.operation.body)
+  const ignored = openIgnoredFieldFinder(create.operation.body)
   const body: JsonSchema = {
     ...create.operation.body,
     properties: { ...propertiesOf(create), file: fileSchema }
@@ -54,7 +54,7 @@ export function withFileUpload(create: ApiRoute): ApiRoute {
   const handle = async (request: ApiRequest, services: ApiServices): Promise<Reply> => {
     const { stream } = request
     const contentType = request.headers['content-type'] ?? ''
-    if (stream === null) return json(await fileOperations.create(request, services))
+    if (stream === null) return jsonReply(await fileOperations.create(request, services))
     if (isMultipart(contentType)) {
       return readUploaded(await receiveForm(request, services, stream, contentType), request, services)
     }
@@ -64,7 +64,7 @@ export function withFileUpload(create: ApiRoute): ApiRoute {
     if (upload === null) {
       const record = withoutFile(fields)
       stream.nameIgnored(ignored(record))
-      return json(await fileOperations.create({ ...request, body: record, stream: null }, services))
+      return jsonReply(await fileOperations.create({ ...request, body: record, stream: null }, services))
     }
     stream.nameIgnored(ignoredWithFile(fields))
     return readUploaded(await storeJson(request, services, fields, upload), request, services)
@@ -91,7 +91,7 @@ async function readUploaded(
   services: ApiServices
 ): Promise<Reply> {
   const record = await fileOperations.read(request, services, finished.mediaId)
-  return { ...json(record), headers: storedFileHeaders(finished) }
+  return { ...jsonReply(record), headers: storedFileHeaders(finished) }
 }
 
 const propertiesOf = ({ operation }: ApiRoute): object => {
@@ -114,7 +114,7 @@ async function receiveJson(request: ApiRequest, services: ApiServices, stream: B
   if (!splitter.hasFile()) return { fields: parseJsonBody(splitter.rest(), { charset: null }), upload: null }
   const sizeBytes = stream.size === null ? null : Math.floor((stream.size * 3) / 4)
   const path = findPath(splitter.beforeFile())
-  const upload = await openWholeUpload(request, services, { sizeBytes, path })
+  const upload = await receiveWholeUpload(request, services, { sizeBytes, path })
   try {
     await upload.receive(startingWith(first.done ? null : first.value, decoded))
     return { fields: parseJsonBody(splitter.rest(), { charset: null }), upload }
@@ -129,7 +129,7 @@ function findPath(text: Uint8Array): string {
   try {
     const fields = parseJsonBody(text, { charset: null })
     const { success, output } = v.safeParse(v.object({ path: v.string() }), fields)
-    return success ? composeTarget('', output.path) : ''
+    return success ? composeUploadTarget('', output.path) : ''
   } catch {
     return ''
   }
@@ -140,7 +140,7 @@ const sliceMs = 8
 const pieceBytes = 64 * 1024
 
 async function* decodedPieces(stream: BodyStream, splitter: ReturnType<typeof openJsonFileSplitter>) {
-  const pause = openPauses(sliceMs)
+  const pause = openEventLoopYield(sliceMs)
   for await (const piece of readPieces(stream))
     for (let from = 0; from < piece.length; from += pieceBytes) {
       await pause()
@@ -156,8 +156,8 @@ async function* startingWith(first: Uint8Array | null, others: AsyncIterable<Uin
 async function storeJson(request: ApiRequest, services: ApiServices, fields: unknown, upload: WholeUpload) {
   try {
     const { path, playlists } = parseBody(target, fields)
-    await assertKnownPlaylists(services.sql, getStation(request).id, playlists ?? [])
-    return await upload.finish(parseTarget(path), playlists ?? [])
+    await assertSongPlaylists(services.sql, getRequestStation(request).id, playlists ?? [])
+    return await upload.finish(parseUploadTarget(path), playlists ?? [])
   } catch (error) {
     await upload.remove()
     throw error
@@ -175,17 +175,19 @@ async function receiveForm(
   let fileName = ''
   const sizeBytes = stream.size === null ? null : Math.max(0, stream.size - formOverheadBytes)
   try {
-    const fields = await readMultipart(
+    const fields = await readMultipartForm(
       stream,
       contentType,
       async ({ field, name, pieces, fields: before }) => {
         if (field !== 'file') refuseField(field, 'unknown', 'is not the field of the file, which is file.')
         fileName = name
         const path = before.get('path')
-        upload = await openWholeUpload(request, services, {
+        upload = await receiveWholeUpload(request, services, {
           sizeBytes,
           path:
-            path === undefined ? composeTarget(before.get('directory') ?? '', name) : composeTarget('', path)
+            path === undefined
+              ? composeUploadTarget(before.get('directory') ?? '', name)
+              : composeUploadTarget('', path)
         })
         await upload.receive(pieces)
       }
@@ -195,7 +197,7 @@ async function receiveForm(
     if (received === null) refuseField('file', 'required', 'is required.')
     const path = parseFormTarget(fields, fileName)
     const playlists = parsePlaylistIds(fields.get('playlists') ?? '')
-    await assertKnownPlaylists(services.sql, getStation(request).id, playlists)
+    await assertSongPlaylists(services.sql, getRequestStation(request).id, playlists)
     return await finishReceived(received, path, playlists)
   } catch (error) {
     await removeReceived(upload)
@@ -205,8 +207,8 @@ async function receiveForm(
 
 function parseFormTarget(fields: ReadonlyMap<string, string>, fileName: string): string {
   const path = fields.get('path')
-  if (path !== undefined) return parseTarget(path)
-  return parseTargetIn(
+  if (path !== undefined) return parseUploadTarget(path)
+  return parseUploadTargetIn(
     { field: 'directory', text: fields.get('directory') ?? '' },
     { field: 'file', text: fileName }
   )

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto'
 
-import { type FilePart, isMultipart, readMultipart } from '../../../http/multipart-body.ts'
+import { type FilePart, isMultipart, readMultipartForm } from '../../../http/multipart-body.ts'
 import type { Reply } from '../../../http/route.ts'
 import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
-import { toCallerError } from '../../../library/uploads/media-store.ts'
-import { openNameless, readPieces } from '../../../library/uploads/transient-content.ts'
+import { toFileApiError } from '../../../library/uploads/media-store.ts'
+import { openNamelessFile, readPieces } from '../../../library/uploads/transient-content.ts'
 import {
-  openContent,
-  writePieces,
+  openUploadForWriting,
+  writeFilePieces,
   createUpload,
   maxUploadBytes,
-  tooLarge,
+  createTooLargeError,
   type Upload,
   withUpload
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import type { Sql } from '../../../stores/db/sql.ts'
 import { recordAudit } from '../../core/audit.ts'
-import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
-import { actionReply, type ApiRequest, apiRoute, getStation } from '../../core/route.ts'
-import { int64, ref, string } from '../../core/schemas.ts'
+import { openIgnoredFieldFinder } from '../../core/ignored-fields.ts'
+import { actionReply, type ApiRequest, apiRoute, getRequestStation } from '../../core/route.ts'
+import { int64, schemaRef, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { nameOf } from '../media-paths.ts'
-import { composeTarget, parseTargetIn } from './upload-target.ts'
-import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
+import { lastPathPart } from '../media-paths.ts'
+import { composeUploadTarget, parseUploadTargetIn } from './upload-target.ts'
+import { receiveWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
 /*
  * Uploads in numbered chunks, as flow.js sends them: several at once, in any order, and again after errors. A chunk is
@@ -54,14 +54,14 @@ function parseChunk(read: Read, services: ApiServices): Chunk {
   const count = parseNumber(read, 'flowTotalChunks', 1, maxChunks)
   const number = parseNumber(read, 'flowChunkNumber', 1, count)
   const totalBytes = parseNumber(read, 'flowTotalSize', 1, Number.MAX_SAFE_INTEGER)
-  if (totalBytes > maxUploadBytes(services)) throw tooLarge(services, 'flowTotalSize')
+  if (totalBytes > maxUploadBytes(services)) throw createTooLargeError(services, 'flowTotalSize')
   const sizeBytes = parseNumber(read, 'flowCurrentChunkSize', 1, Math.min(maxChunkBytes, totalBytes))
   // The last chunk has another size than the others.
   const offset = number === count ? totalBytes - sizeBytes : (number - 1) * sizeBytes
   if (offset + sizeBytes > totalBytes)
     refuseField('flowCurrentChunkSize', 'out_of_range', 'does not fit to the size of the file.')
   const nameField = read('flowRelativePath') === '' ? 'flowFilename' : 'flowRelativePath'
-  const target = parseTargetIn(
+  const target = parseUploadTargetIn(
     { field: 'currentDirectory', text: read('currentDirectory') },
     { field: nameField, text: read(nameField) }
   )
@@ -90,19 +90,19 @@ const parameters = {
 }
 
 /** `flowChunkSize` is not needed, but flow.js sends it. */
-const ignoredIn = ignoredFieldsFor({ properties: { ...parameters, flowChunkSize: {} } })
+const ignoredIn = openIgnoredFieldFinder({ properties: { ...parameters, flowChunkSize: {} } })
 
 const find = apiRoute('GET', path, access, {
   id: 'findChunk',
   tag,
   summary: 'Whether a chunk of an upload with flow.js was received',
   query: parameters,
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   absent: 'The chunk was not received.',
   errors: [413],
   async handle(request, services): Promise<Reply> {
     const { number, clientKey } = parseChunk(name => request.query.get(name) ?? '', services)
-    const upload = await findByClientKey(services.sql, getStation(request).id, clientKey)
+    const upload = await findByClientKey(services.sql, getRequestStation(request).id, clientKey)
     return upload?.pieces.includes(number) ? actionReply('The chunk was received.') : { status: 204 }
   }
 })
@@ -112,7 +112,7 @@ const send = apiRoute('POST', path, access, {
   tag,
   summary:
     'Send a chunk of a file as flow.js does: a form with the parameters before `file_data`; with the last missing one the file is stored. Without parameters: a whole file',
-  response: ref('ActionResult'),
+  response: schemaRef('ActionResult'),
   errors: [404, 413, 423, 507],
   isStreamed: true,
   headers: ['content-type'],
@@ -125,7 +125,7 @@ const send = apiRoute('POST', path, access, {
     let isWhole = false
     const removals: (() => Promise<void>)[] = []
     try {
-      const fields = await readMultipart(stream, contentType, async part => {
+      const fields = await readMultipartForm(stream, contentType, async part => {
         stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
         if (isChunk(part.fields)) {
           const reply = await receiveChunk(request, services, part)
@@ -133,9 +133,9 @@ const send = apiRoute('POST', path, access, {
           return
         }
         isWhole = true
-        const upload = await openWholeUpload(request, services, {
+        const upload = await receiveWholeUpload(request, services, {
           sizeBytes: null,
-          path: composeTarget(part.fields.get('currentDirectory') ?? '', nameOf(part.name))
+          path: composeUploadTarget(part.fields.get('currentDirectory') ?? '', lastPathPart(part.name))
         })
         removals.push(upload.remove)
         finishing.push(folder => storeWhole(upload, folder, part.name))
@@ -164,13 +164,13 @@ const isChunk = (fields: FilePart['fields']) =>
 
 async function storeWhole(upload: WholeUpload, folder: string, name: string): Promise<Reply> {
   try {
-    const target = parseTargetIn(
+    const target = parseUploadTargetIn(
       { field: 'currentDirectory', text: folder },
-      { field: 'file', text: nameOf(name) }
+      { field: 'file', text: lastPathPart(name) }
     )
     return storedReply(await upload.finish(target, []))
   } catch (error) {
-    throw toCallerError(error, 'file')
+    throw toFileApiError(error, 'file')
   }
 }
 
@@ -185,7 +185,7 @@ async function receiveChunk(
   { fields, pieces }: FilePart
 ): Promise<Reply> {
   const { sql, config } = services
-  const stationId = getStation(request).id
+  const stationId = getRequestStation(request).id
   const chunk = parseChunk(name => fields.get(name) ?? '', services)
   const { sizeBytes } = chunk
   const wrongSize = () =>
@@ -194,13 +194,17 @@ async function receiveChunk(
     ])
   try {
     const id = await getOrCreateUpload(services, stationId, chunk)
-    await using received = await openNameless(config)
-    const end = await writePieces(received, pieces, { offset: 0, maxBytes: sizeBytes, tooLong: wrongSize })
+    await using received = await openNamelessFile(config)
+    const end = await writeFilePieces(received, pieces, {
+      offset: 0,
+      maxBytes: sizeBytes,
+      tooLong: wrongSize
+    })
     if (end !== sizeBytes) throw wrongSize()
     const append = async (upload: Upload): Promise<Reply> => {
       if (upload.state === 'receiving') {
-        await using content = await openContent(config, id)
-        await writePieces(content, readPieces(received, sizeBytes), {
+        await using content = await openUploadForWriting(config, id)
+        await writeFilePieces(content, readPieces(received, sizeBytes), {
           offset: chunk.offset,
           maxBytes: sizeBytes,
           tooLong: wrongSize
@@ -212,7 +216,7 @@ async function receiveChunk(
     }
     return await withUpload(services, stationId, id, append, { waits: true })
   } catch (error) {
-    throw toCallerError(error, 'flowFilename', 'file_data')
+    throw toFileApiError(error, 'flowFilename', 'file_data')
   }
 }
 

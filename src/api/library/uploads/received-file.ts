@@ -1,11 +1,16 @@
 import { basename } from 'node:path'
 
 import { readPieces } from '../../../http/incoming-stream.ts'
-import { isMultipart, readMultipart } from '../../../http/multipart-body.ts'
+import { isMultipart, readMultipartForm } from '../../../http/multipart-body.ts'
 import type { BodyStream } from '../../../http/route.ts'
-import { toCallerError } from '../../../library/uploads/media-store.ts'
-import { generateTransientId } from '../../../library/uploads/transient-content.ts'
-import { contentPath, openContent, removeContent, writePieces } from '../../../library/uploads/uploads.ts'
+import { toFileApiError } from '../../../library/uploads/media-store.ts'
+import { generateTransientUploadId } from '../../../library/uploads/transient-content.ts'
+import {
+  uploadFilePath,
+  openUploadForWriting,
+  removeUploadFile,
+  writeFilePieces
+} from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { findCharset } from '../../../platform/text/foreign-text.ts'
 import { findCharsetField } from '../../../platform/text/percent-encoding.ts'
@@ -36,15 +41,15 @@ export async function withReceivedFile<Result>(
   const { stream } = request
   if (stream === null) throw new ApiError('invalid', 'The request has no body.')
   const { config } = services
-  const id = generateTransientId()
+  const id = generateTransientUploadId()
   try {
     const received = await receive(request, stream, services, { id, maxBytes })
     if (received.sizeBytes === 0) refuseField('file', 'blank', 'is empty.')
-    return await use({ ...received, path: await contentPath(config, id) })
+    return await use({ ...received, path: await uploadFilePath(config, id) })
   } catch (error) {
-    throw toCallerError(error, 'file')
+    throw toFileApiError(error, 'file')
   } finally {
-    await removeContent(config, id)
+    await removeUploadFile(config, id)
   }
 }
 
@@ -61,8 +66,8 @@ async function receive(
     )
   if (stream.size !== null && stream.size > maxBytes + 64 * 1024) throw tooLong()
   const write = async (pieces: AsyncIterable<Uint8Array>) => {
-    await using file = await openContent(services.config, id)
-    return await writePieces(file, pieces, { offset: 0, maxBytes, tooLong })
+    await using file = await openUploadForWriting(services.config, id)
+    return await writeFilePieces(file, pieces, { offset: 0, maxBytes, tooLong })
   }
   const contentType = request.headers['content-type'] ?? ''
   const charset = findCharset(contentType) ?? findCharsetField(request.query)
@@ -70,15 +75,19 @@ async function receive(
   let received = { name: '', sizeBytes: 0 }
   let partCharset: string | null = null
   let isReceived = false
-  const form = await readMultipart(stream, contentType, async ({ name, fields, charset: named, pieces }) => {
-    if ((fields.get('flowTotalChunks') ?? '1') !== '1')
-      throw ApiError.ofFields([
-        fieldError('flowTotalChunks', 'out_of_range', 'must be 1: send the file in one piece.')
-      ])
-    received = { name: basename(name), sizeBytes: await write(pieces) }
-    partCharset = named
-    isReceived = true
-  })
+  const form = await readMultipartForm(
+    stream,
+    contentType,
+    async ({ name, fields, charset: named, pieces }) => {
+      if ((fields.get('flowTotalChunks') ?? '1') !== '1')
+        throw ApiError.ofFields([
+          fieldError('flowTotalChunks', 'out_of_range', 'must be 1: send the file in one piece.')
+        ])
+      received = { name: basename(name), sizeBytes: await write(pieces) }
+      partCharset = named
+      isReceived = true
+    }
+  )
   if (!isReceived) refuseField('file', 'required', 'is required.')
   return { ...received, charset: partCharset ?? findCharsetField(form) ?? charset }
 }

@@ -1,30 +1,39 @@
 import { readPieces } from '../../../http/incoming-stream.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
-import { removeUpload, refuseUpload } from '../../../library/uploads/end-upload.ts'
+import { removeUpload, storeUploadRefusal } from '../../../library/uploads/end-upload.ts'
 import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
-import { assertFits, openUsableMediaStore, toCallerError } from '../../../library/uploads/media-store.ts'
 import {
-  openContent,
-  receivedBytes,
-  writePieces,
+  assertUploadFits,
+  openUsableMediaStore,
+  toFileApiError
+} from '../../../library/uploads/media-store.ts'
+import {
+  openUploadForWriting,
+  readReceivedBytes,
+  writeFilePieces,
   uploadIdPattern,
   createUpload,
-  loadUpload,
+  getUpload,
   maxUploadBytes,
-  throwFailure,
-  tooLarge,
+  throwUploadFailure,
+  createTooLargeError,
   type Upload,
   withUpload
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
-import { decodeAsSent } from '../../../platform/text/foreign-text.ts'
+import { decodeForeignTextAsSent } from '../../../platform/text/foreign-text.ts'
 import { findLibraryPath } from '../../../stores/db/library/stored-names.ts'
 import { recordAudit } from '../../core/audit.ts'
-import { parseTextId } from '../../core/parse.ts'
-import { type ApiRequest, apiRoute, json, getStation } from '../../core/route.ts'
-import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
+import { parsePathTextId } from '../../core/parse.ts'
+import { type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../../core/route.ts'
+import { exactObject, int64, namedSchema, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { assertKnownPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
+import {
+  assertSongPlaylists,
+  parsePlaylistIds,
+  parseUploadTarget,
+  parseUploadTargetIn
+} from './upload-target.ts'
 import { storedFileHeaders } from './whole-upload.ts'
 
 /*
@@ -50,10 +59,10 @@ const optionsHeaders = {
 
 const failures = [404, 409, 410, 412, 423, 507]
 
-const uploadSchema = named(
+const uploadSchema = namedSchema(
   'Upload',
   'A resumable upload.',
-  exactly({
+  exactObject({
     id: string,
     path: string,
     size: { ...int64, description: 'The size of the file in bytes.' },
@@ -78,14 +87,14 @@ const create = apiRoute('POST', path, access, {
   headers: ['tus-resumable', 'upload-length', 'upload-metadata', 'content-type'],
   async handle(request, services) {
     checkVersion(request)
-    const stationId = getStation(request).id
+    const stationId = getRequestStation(request).id
     const sizeBytes = parseLength(request.headers['upload-length'] ?? '', lengthField)
-    if (sizeBytes > maxUploadBytes(services)) throw tooLarge(services, lengthField)
+    if (sizeBytes > maxUploadBytes(services)) throw createTooLargeError(services, lengthField)
     if (sizeBytes === 0) refuseField(lengthField, 'out_of_range', 'must be at least 1.')
     const { target, targetField, playlistIds, mayReplace } = parseMetadata(
       request.headers['upload-metadata'] ?? ''
     )
-    await assertKnownPlaylists(services.sql, stationId, playlistIds)
+    await assertSongPlaylists(services.sql, stationId, playlistIds)
     if (!mayReplace) await assertFree(services, stationId, target, targetField)
     const { upload } = await createUpload(services, {
       stationId,
@@ -131,7 +140,7 @@ const send = apiRoute('PATCH', `${path}/:upload`, access, {
     const offset = parseLength(request.headers['upload-offset'] ?? '', 'Upload-Offset')
     const { stream } = request
     if (stream === null) throw new ApiError('invalid')
-    const headers = await withUpload(services, getStation(request).id, uploadId(request), upload =>
+    const headers = await withUpload(services, getRequestStation(request).id, uploadId(request), upload =>
       append(request, services, { upload, stream, offset })
     )
     return { status: 204, headers }
@@ -150,10 +159,10 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
   optionsHeaders,
   async handle(request, services) {
     const { config, sql } = services
-    const stationId = getStation(request).id
-    const found = await loadUpload(sql, stationId, uploadId(request))
-    throwFailure(found)
-    const received = found.state === 'done' ? found.sizeBytes : await receivedBytes(config, found.id)
+    const stationId = getRequestStation(request).id
+    const found = await getUpload(sql, stationId, uploadId(request))
+    throwUploadFailure(found)
+    const received = found.state === 'done' ? found.sizeBytes : await readReceivedBytes(config, found.id)
     const isWhole = received === found.sizeBytes && found.state !== 'done'
     const finished = isWhole
       ? await withUpload(services, stationId, found.id, upload => finish(request, services, upload))
@@ -161,7 +170,7 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
         ? null
         : { mediaId: found.mediaId, notice: '' }
     return {
-      ...json({
+      ...jsonReply({
         id: found.id,
         path: found.path,
         size: found.sizeBytes,
@@ -193,7 +202,9 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   async handle(request, services): Promise<Reply> {
     const id = uploadId(request)
     // A client that cancels may have cut off its last request just now.
-    await withUpload(services, getStation(request).id, id, () => removeUpload(services, id), { waits: true })
+    await withUpload(services, getRequestStation(request).id, id, () => removeUpload(services, id), {
+      waits: true
+    })
     return { status: 204 }
   }
 })
@@ -214,7 +225,7 @@ async function assertFree(
 }
 
 function uploadId({ params }: ApiRequest): string {
-  return parseTextId(params['upload'], uploadIdPattern)
+  return parsePathTextId(params['upload'], uploadIdPattern)
 }
 
 interface Append {
@@ -227,21 +238,21 @@ interface Append {
 async function append(request: ApiRequest, services: ApiServices, { upload, stream, offset }: Append) {
   const { config } = services
   const { id, sizeBytes } = upload
-  throwFailure(upload)
+  throwUploadFailure(upload)
   // A client that has not seen the last response may repeat its request.
   if (upload.state !== 'receiving') {
     if (offset !== sizeBytes) throw wrongOffset(sizeBytes)
     return finishedHeaders(sizeBytes, await finish(request, services, upload))
   }
-  const received = await receivedBytes(config, id)
+  const received = await readReceivedBytes(config, id)
   if (offset !== received) throw wrongOffset(received)
   try {
-    await assertFits(services, upload, sizeBytes, lengthField)
-    await using file = await openContent(config, id)
-    const end = await writePieces(file, readPieces(stream), {
+    await assertUploadFits(services, upload, sizeBytes, lengthField)
+    await using file = await openUploadForWriting(config, id)
+    const end = await writeFilePieces(file, readPieces(stream), {
       offset,
       maxBytes: sizeBytes - offset,
-      check: bytes => assertFits(services, upload, bytes),
+      check: bytes => assertUploadFits(services, upload, bytes),
       tooLong: () =>
         ApiError.ofFields(
           [fieldError(lengthField, 'too_large', `is ${sizeBytes}, but more bytes were sent.`)],
@@ -251,9 +262,9 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
     if (end < sizeBytes) return { 'Upload-Offset': String(end) }
     await file.datasync()
   } catch (error) {
-    const shown = toCallerError(error, 'path', lengthField)
+    const shown = toFileApiError(error, 'path', lengthField)
     if (shown instanceof ApiError && shown.kind === 'storage-full')
-      await refuseUpload(services, upload, shown)
+      await storeUploadRefusal(services, upload, shown)
     throw shown
   }
   return finishedHeaders(sizeBytes, await finish(request, services, upload))
@@ -300,7 +311,7 @@ function parseMetadata(header: string) {
     refuseField('Upload-Metadata', 'too_long', `must have at most ${maxMetadataBytes} bytes.`)
   const pairs = header.split(',').map(pair => pair.trim().split(' '))
   const values = new Map(
-    pairs.map(([name = '', value = '']) => [name, decodeAsSent(Buffer.from(value, 'base64'))])
+    pairs.map(([name = '', value = '']) => [name, decodeForeignTextAsSent(Buffer.from(value, 'base64'))])
   )
   // Clients send the text "null" for a file without a folder.
   const nameField = ['relativePath', 'filename', 'name'].find(
@@ -310,11 +321,11 @@ function parseMetadata(header: string) {
   return {
     target:
       given === undefined
-        ? parseTargetIn(
+        ? parseUploadTargetIn(
             { field: 'directory', text: values.get('directory') ?? '' },
             { field: nameField ?? 'path', text: values.get(nameField ?? '') ?? '' }
           )
-        : parseTarget(given),
+        : parseUploadTarget(given),
     targetField: given === undefined ? (nameField ?? 'path') : 'path',
     playlistIds: parsePlaylistIds(values.get('playlists') ?? ''),
     mayReplace: values.get('overwrite') !== 'false'

@@ -1,12 +1,12 @@
 import { parseUploadPath } from '../../../model/songs/library-path.ts'
-import { assertNoProblems, refuseField } from '../../../platform/runtime/errors.ts'
+import { assertNoFieldErrors, refuseField } from '../../../platform/runtime/errors.ts'
 import type { Sql } from '../../../stores/db/sql.ts'
-import { findUnknown } from '../../core/parse.ts'
+import { findUnknownElements } from '../../core/parse.ts'
 
 const maxPlaylists = 100
 
 /** The path of a file that is to be stored. Throws 400 with the name of the field. */
-export function parseTarget(text: string, field = 'path'): string {
+export function parseUploadTarget(text: string, field = 'path'): string {
   const parsed = parseUploadPath(text)
   if ('problem' in parsed) refuseField(field, 'invalid_format', parsed.problem)
   return parsed.path
@@ -18,20 +18,20 @@ interface NamedText {
 }
 
 /** The path of a file with a name in a folder. Throws 400 with the field of the one that is wrong. */
-export function parseTargetIn(folder: NamedText, name: NamedText): string {
+export function parseUploadTargetIn(folder: NamedText, name: NamedText): string {
   const isNameUsable = 'path' in parseUploadPath(name.text)
   const field = isNameUsable ? folder.field : name.text === '' ? 'path' : name.field
-  return parseTarget(joinFolder(folder.text, name.text), field)
+  return parseUploadTarget(joinFolderAndName(folder.text, name.text), field)
 }
 
 /** The path of a file from a folder and a name; empty if it is not one. */
-export function composeTarget(folder: string, name: string): string {
-  const parsed = parseUploadPath(joinFolder(folder, name))
+export function composeUploadTarget(folder: string, name: string): string {
+  const parsed = parseUploadPath(joinFolderAndName(folder, name))
   return 'path' in parsed ? parsed.path : ''
 }
 
 /** Joins a folder, in which slashes around it do not matter, and a name. */
-export function joinFolder(folder: string, name: string): string {
+export function joinFolderAndName(folder: string, name: string): string {
   const inner = folder.replace(/^\/+|\/+$/g, '')
   return inner === '' ? name : `${inner}/${name}`
 }
@@ -47,7 +47,7 @@ export function parsePlaylistIds(text: string, field = 'playlists'): number[] {
 }
 
 /** Throws 400 unless each is a playlist of the station that has songs. */
-export async function assertKnownPlaylists(
+export async function assertSongPlaylists(
   sql: Sql,
   stationId: number,
   ids: readonly number[]
@@ -57,5 +57,7 @@ export async function assertKnownPlaylists(
     select id from playlists where station_id = ${stationId} and source = 'songs'
       and id = any(${[...ids]}::bigint[])`
   const known = new Set(rows.map(({ id }) => id))
-  assertNoProblems(findUnknown(ids, known, 'playlists.', 'is not a playlist of songs of the station.'))
+  assertNoFieldErrors(
+    findUnknownElements(ids, known, 'playlists.', 'is not a playlist of songs of the station.')
+  )
 }

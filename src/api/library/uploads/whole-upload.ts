@@ -1,16 +1,16 @@
 import { abandonUpload } from '../../../library/uploads/end-upload.ts'
 import { type FinishedUpload, finishUpload } from '../../../library/uploads/finish.ts'
-import { assertFits, quotaExceeded, toCallerError } from '../../../library/uploads/media-store.ts'
+import { assertUploadFits, createQuotaError, toFileApiError } from '../../../library/uploads/media-store.ts'
 import {
-  openContent,
-  writePieces,
+  openUploadForWriting,
+  writeFilePieces,
   createUpload,
   maxUploadBytes,
-  tooLarge,
+  createTooLargeError,
   withUpload
 } from '../../../library/uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
-import { type ApiRequest, getStation } from '../../core/route.ts'
+import { type ApiRequest, getRequestStation } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
 
 /** The headers of a response about a stored file. */
@@ -19,7 +19,7 @@ export const storedFileHeaders = ({ mediaId, notice }: FinishedUpload) => ({
   ...(notice !== '' && { 'Cuewire-Notice': notice })
 })
 
-export type WholeUpload = Awaited<ReturnType<typeof openWholeUpload>>
+export type WholeUpload = Awaited<ReturnType<typeof receiveWholeUpload>>
 
 interface ExpectedFile {
   /** About; null if it is not known. */
@@ -31,12 +31,12 @@ interface ExpectedFile {
 }
 
 /** Receives a file that is sent in one request. `remove` must be called if it is not stored. */
-export async function openWholeUpload(
+export async function receiveWholeUpload(
   request: ApiRequest,
   services: ApiServices,
   { sizeBytes, path }: ExpectedFile
 ) {
-  const stationId = getStation(request).id
+  const stationId = getRequestStation(request).id
   const { upload, limitBytes } = await createUpload(services, {
     stationId,
     path,
@@ -48,13 +48,14 @@ export async function openWholeUpload(
     /** Writes pieces; may be called again for more. */
     receive: async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
       try {
-        await using file = await openContent(services.config, upload.id)
-        const tooLong = () => (limitBytes < maxUploadBytes(services) ? quotaExceeded() : tooLarge(services))
-        const check = (bytes: number) => assertFits(services, upload, bytes)
-        await writePieces(file, pieces, { offset: 0, maxBytes: limitBytes, tooLong, check })
+        await using file = await openUploadForWriting(services.config, upload.id)
+        const tooLong = () =>
+          limitBytes < maxUploadBytes(services) ? createQuotaError() : createTooLargeError(services)
+        const check = (bytes: number) => assertUploadFits(services, upload, bytes)
+        await writeFilePieces(file, pieces, { offset: 0, maxBytes: limitBytes, tooLong, check })
         await file.datasync()
       } catch (error) {
-        throw toCallerError(error, 'path', 'file')
+        throw toFileApiError(error, 'path', 'file')
       }
     },
     /** Stores the file at a path. */

@@ -4,26 +4,26 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
-import { forEachMediaFile, readMediaFolders } from '../media-folders.ts'
-import type { Migration } from '../migration.ts'
-import { usablePath } from '../usable-values.ts'
-import { copiedPath } from './storage.ts'
+import { forEachMediaFile, readLocalMediaFolders } from '../media-folders.ts'
+import type { AzuracastMigration } from '../migration.ts'
+import { parseUsablePath } from '../usable-values.ts'
+import { copiedFolderPath } from './storage.ts'
 
 /**
  * Copies the files of local storage locations to the folder of `--copy-media`. Files that are there with their size are
  * not copied again.
  */
-export async function copyMedia(migration: Migration): Promise<void> {
+export async function copyMedia(migration: AzuracastMigration): Promise<void> {
   const { copyMediaTo, isDryRun, report, signal } = migration
   if (copyMediaTo === null || isDryRun) return
-  const folders = await readMediaFolders(migration)
+  const folders = await readLocalMediaFolders(migration)
   let total = 0
   let added = 0
   await forEachMediaFile(migration, folders, async ({ folder }, path, file) => {
-    const targetFolder = copiedPath(copyMediaTo, folder)
+    const targetFolder = copiedFolderPath(copyMediaTo, folder)
     const target = join(targetFolder, path)
-    if (isHidden(path)) return
-    if ('problem' in usablePath(path) || !isInsideRoots(target, [targetFolder])) {
+    if (isInHiddenFolder(path)) return
+    if ('problem' in parseUsablePath(path) || !isInsideRoots(target, [targetFolder])) {
       report.leave('media files with an unusable path', path)
       return
     }
@@ -47,4 +47,4 @@ export async function copyMedia(migration: Migration): Promise<void> {
 }
 
 /** Whether a path leads through a hidden folder, in which AzuraCast keeps covers and waveforms. */
-export const isHidden = (path: string): boolean => path.split('/').some(part => part.startsWith('.'))
+export const isInHiddenFolder = (path: string): boolean => path.split('/').some(part => part.startsWith('.'))

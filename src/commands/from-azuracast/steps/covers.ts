@@ -3,11 +3,16 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 import { detectImageType } from '../../../model/songs/image-type.ts'
-import { createArtwork, insertArtwork } from '../../../stores/db/library/media-rows.ts'
-import type { ArchivedFile } from '../archive.ts'
-import { forEachMediaFile, type MediaFolder, readMediaFolders, stationsByLocation } from '../media-folders.ts'
-import { type Migration, readProgress, readSourceRows, storeProgress } from '../migration.ts'
-import { isHidden } from './copy-media.ts'
+import { createCover, storeCovers } from '../../../stores/db/library/media-rows.ts'
+import type { ArchivedFile } from '../azuracast-backup.ts'
+import {
+  forEachMediaFile,
+  type LocalMediaFolder,
+  readLocalMediaFolders,
+  groupStationsByLocation
+} from '../media-folders.ts'
+import { type AzuracastMigration, readStepProgress, readSourceRows, storeStepProgress } from '../migration.ts'
+import { isInHiddenFolder } from './copy-media.ts'
 
 const step = 'covers'
 const maxCoverBytes = 5 * 1024 * 1024
@@ -24,16 +29,16 @@ interface FoundFiles {
  * Takes the covers of songs and the sizes of files. AzuraCast stores covers in hidden folders beside the media, by the
  * `unique_id` of a song or by folder. They are read again if there are new songs, and as long as a folder is not found.
  */
-export async function migrateCovers(migration: Migration): Promise<void> {
+export async function migrateCovers(migration: AzuracastMigration): Promise<void> {
   const { isDryRun, report, source } = migration
   await listRemoteFolders(migration)
   const newestSong = source.tables.get('station_media')?.maxId ?? 0
-  const { isComplete, lastId } = await readProgress(migration, step)
+  const { isComplete, lastId } = await readStepProgress(migration, step)
   if (isDryRun || (isComplete && lastId >= newestSong)) return
-  const folders = await readMediaFolders(migration)
+  const folders = await readLocalMediaFolders(migration)
   const found: FoundFiles = { covers: 0, folderCovers: new Map(), sizes: new Map() }
   await forEachMediaFile(migration, folders, async (folder, path, file) => {
-    if (isHidden(path)) {
+    if (isInHiddenFolder(path)) {
       await migrateCover(migration, folder, path, file, found)
       return
     }
@@ -48,7 +53,7 @@ export async function migrateCovers(migration: Migration): Promise<void> {
     report.leave('covers in folders that neither the backup nor this machine has', folder)
   if (found.covers > 0) report.take('covers', found.covers, found.covers)
   await migration.sql.begin(tx =>
-    storeProgress(tx, migration, step, { lastId: newestSong, isComplete: missing.length === 0 })
+    storeStepProgress(tx, migration, step, { lastId: newestSong, isComplete: missing.length === 0 })
   )
 }
 
@@ -56,8 +61,8 @@ const sizesPerStatement = 10_000
 
 /** AzuraCast does not store the sizes of files. */
 async function writeSizes(
-  { sql }: Migration,
-  { stationIds }: MediaFolder,
+  { sql }: AzuracastMigration,
+  { stationIds }: LocalMediaFolder,
   sizes: ReadonlyMap<string, number>
 ) {
   const all = [...sizes]
@@ -72,8 +77,8 @@ async function writeSizes(
 }
 
 async function migrateCover(
-  { sql, report }: Migration,
-  { folder, stationIds, location }: MediaFolder,
+  { sql, report }: AzuracastMigration,
+  { folder, stationIds, location }: LocalMediaFolder,
   path: string,
   file: ArchivedFile,
   found: FoundFiles
@@ -90,17 +95,17 @@ async function migrateCover(
     report.leave('covers that are no pictures', join(folder, path))
     return
   }
-  const cover = createArtwork(bytes, type)
+  const cover = createCover(bytes, type)
   await sql.begin(async tx => {
     if (kind === 'covers') {
       found.folderCovers.set(`${location} ${name}`, cover.hash)
-      await insertArtwork(tx, [cover])
+      await storeCovers(tx, [cover])
       return
     }
     const [known] = await tx`
       select from media where unique_id = ${name} and station_id = any(${[...stationIds]}::bigint[]) limit 1`
     if (!known) return
-    await insertArtwork(tx, [cover])
+    await storeCovers(tx, [cover])
     const { count } = await tx`
       update media set artwork_hash = ${cover.hash}
       where unique_id = ${name} and station_id = any(${[...stationIds]}::bigint[]) and artwork_hash is null`
@@ -116,8 +121,8 @@ async function readAll(stream: Readable): Promise<Buffer> {
 
 /** Songs without a cover of their own show that of their folder. */
 async function applyFolderCovers(
-  { sql }: Migration,
-  folders: readonly MediaFolder[],
+  { sql }: AzuracastMigration,
+  folders: readonly LocalMediaFolder[],
   covers: ReadonlyMap<string, string>
 ): Promise<void> {
   if (covers.size === 0) return
@@ -126,7 +131,7 @@ async function applyFolderCovers(
       select id, path from media
       where station_id = any(${[...stationIds]}::bigint[]) and artwork_hash is null and remote_playlist_id is null`
     const found = songs.flatMap(({ id, path }) => {
-      const hash = covers.get(`${location} ${folderHash(path)}`)
+      const hash = covers.get(`${location} ${folderCoverName(path)}`)
       return hash === undefined ? [] : [{ id, hash }]
     })
     await sql`
@@ -137,15 +142,15 @@ async function applyFolderCovers(
 }
 
 /** The name of the cover of a folder: the MD5 of its path, that of `.` at the top. */
-export function folderHash(path: string): string {
+export function folderCoverName(path: string): string {
   const end = path.lastIndexOf('/')
   return createHash('md5')
     .update(end === -1 ? '.' : path.slice(0, end))
     .digest('hex')
 }
 
-async function listRemoteFolders(migration: Migration): Promise<void> {
-  const byLocation = stationsByLocation(migration)
+async function listRemoteFolders(migration: AzuracastMigration): Promise<void> {
+  const byLocation = groupStationsByLocation(migration)
   for await (const { row, read } of readSourceRows(migration, 'storage_location')) {
     const stations = byLocation.get(read.number(row, 'id')) ?? []
     const adapter = read.text(row, 'adapter') ?? ''

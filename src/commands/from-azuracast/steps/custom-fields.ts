@@ -1,13 +1,13 @@
-import { customFields } from '../../../api/library/custom-fields.ts'
-import { acceptRecord } from '../accept-record.ts'
+import { customFieldsResource } from '../../../api/library/custom-fields.ts'
+import { toValidRow } from '../accept-record.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, migrateTable } from '../migration.ts'
-import { textOf } from '../source.ts'
+import { type AzuracastMigration, migrateSourceTable } from '../migration.ts'
+import { scalarToText } from '../source.ts'
 
 /** Takes custom fields. One whose short name Cuewire has is that one. */
-export async function migrateCustomFields(migration: Migration): Promise<void> {
+export async function migrateCustomFields(migration: AzuracastMigration): Promise<void> {
   const { report, secrets, ids } = migration
-  await migrateTable(migration, {
+  await migrateSourceTable(migration, {
     table: 'custom_field',
     kind: 'custom field',
     title: 'custom fields',
@@ -18,13 +18,13 @@ export async function migrateCustomFields(migration: Migration): Promise<void> {
         short_name: read.text(row, 'short_name') || `custom_field_${sourceId}`,
         auto_assign: read.text(row, 'auto_assign') ?? ''
       }
-      const accepted = acceptRecord(customFields, body, secrets, problem =>
+      const accepted = toValidRow(customFieldsResource, body, secrets, problem =>
         report.leave('settings of custom fields that are not accepted', `${name}: ${problem}`)
       )
       if (!accepted) return null
       // Its own name would be empty.
       const shortName =
-        accepted['short_name'] === '' ? `custom_field_${sourceId}` : textOf(accepted['short_name'])
+        accepted['short_name'] === '' ? `custom_field_${sourceId}` : scalarToText(accepted['short_name'])
       return { sourceId, row: { ...accepted, short_name: shortName }, shortName }
     },
     async write(tx, fields) {

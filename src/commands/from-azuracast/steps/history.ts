@@ -1,10 +1,10 @@
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
-import { cleanLine, maxLengths, songId, songText } from '../../../model/songs/song.ts'
+import { cleanLine, maxTagLengths, computeSongId, formatSongText } from '../../../model/songs/song.ts'
 import { openCache } from '../../../platform/runtime/cache.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
-import { copyLines, renderCopyLine } from '../copy-rows.ts'
-import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
-import { usableCount, usableLength, usableTime } from '../usable-values.ts'
+import { copyLinesToTable, renderCopyLine } from '../copy-rows.ts'
+import { type AzuracastMigration, readSourceRows, migrateSourceTable } from '../migration.ts'
+import { readUsableCount, readUsableLength, readUsableTime } from '../usable-values.ts'
 
 /** AzuraCast shows a play from when listeners hear it: this long after its start in the database. */
 export const playbackDelayMs = 5_000
@@ -40,12 +40,12 @@ const columns = [
 ] as const
 
 /** Takes the history of all stations. */
-export async function migrateHistory(migration: Migration): Promise<void> {
+export async function migrateHistory(migration: AzuracastMigration): Promise<void> {
   const { ids, report, stations } = migration
   const playlistNames = await readNames(migration, 'station_playlists', 'name', 'name')
   const streamerNames = await readNames(migration, 'station_streamers', 'display_name', 'streamer_username')
   const songs = openSongCache()
-  await migrateTable<string>(migration, {
+  await migrateSourceTable<string>(migration, {
     table: 'song_history',
     title: 'plays',
     batch: batchRows,
@@ -56,7 +56,7 @@ export async function migrateHistory(migration: Migration): Promise<void> {
       const name = `${station.name}: play ${sourceId}`
       const onProblem = (problem: string) =>
         report.leave('times, lengths and counts of plays that are not usable', `${name}: ${problem}`)
-      const startedAtMs = toHeardAt(usableTime(read, row, 'timestamp_start', () => {}))
+      const startedAtMs = toHeardAt(readUsableTime(read, row, 'timestamp_start', () => {}))
       if (startedAtMs === null) {
         report.leave(
           'plays without a usable start',
@@ -71,17 +71,17 @@ export async function migrateHistory(migration: Migration): Promise<void> {
         read.text(row, 'text')
       )
       const playlistId = read.number(row, 'playlist_id')
-      const durationMs = usableLength(read, row, 'duration', onProblem)
-      const endedAtMs = toHeardAt(usableTime(read, row, 'timestamp_end', onProblem))
+      const durationMs = readUsableLength(read, row, 'duration', onProblem)
+      const endedAtMs = toHeardAt(readUsableTime(read, row, 'timestamp_end', onProblem))
       if (endedAtMs !== null && endedAtMs < startedAtMs)
         onProblem(`timestamp_end ${read.text(row, 'timestamp_end')} is before the start`)
-      const count = (column: string) => usableCount(read, row, column, onProblem)
+      const count = (column: string) => readUsableCount(read, row, column, onProblem)
       const start = count('listeners_start')
       // A play that had not ended has only the change since its start.
       const end =
         endedAtMs === null
           ? Math.min(
-              Math.max(start + usableCount(read, row, 'delta_total', onProblem, -maxCount), 0),
+              Math.max(start + readUsableCount(read, row, 'delta_total', onProblem, -maxCount), 0),
               maxCount
             )
           : count('listeners_end')
@@ -104,7 +104,7 @@ export async function migrateHistory(migration: Migration): Promise<void> {
         Math.max(startedAtMs, endedAtMs ?? startedAtMs + durationMs),
         start,
         end,
-        parsePeak(read.text(row, 'delta_points'), Math.max(start, end)),
+        parseListenerPeak(read.text(row, 'delta_points'), Math.max(start, end)),
         count('delta_positive'),
         count('delta_negative'),
         count('unique_listeners'),
@@ -121,7 +121,7 @@ const toHeardAt = (ms: number | null) => (ms === null ? null : ms + playbackDela
 const maxCount = 2_147_483_647
 
 /** The highest of the listener counts during a play, a JSON list of numbers. */
-export function parsePeak(points: string | null, least: number): number {
+export function parseListenerPeak(points: string | null, least: number): number {
   let peak = least
   for (const digits of points?.match(/\d+/g) ?? []) peak = Math.max(peak, Math.min(Number(digits), maxCount))
   return peak
@@ -137,7 +137,7 @@ async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
       is_visible boolean, song_id text, artist text, title text, album text, duration_ms integer, started_at_ms bigint,
       ended_at_ms bigint, listeners_start integer, listeners_end integer, listeners_peak integer, delta_positive integer,
       delta_negative integer, unique_listeners integer, title_key bigint, artist_keys bigint[]) on commit drop`
-  await copyLines(tx, 'copied_plays', columns, lines)
+  await copyLinesToTable(tx, 'copied_plays', columns, lines)
   const others = columns.filter(name => name !== 'id')
   await tx`
     insert into song_history (id, genre, isrc, ${tx.unsafe(others.join(', '))}) overriding system value
@@ -153,7 +153,7 @@ async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
   await tx`select record_play_change(station_id, null) from (select distinct station_id from copied_plays) c`
 }
 
-async function readNames(migration: Migration, table: string, column: string, otherColumn: string) {
+async function readNames(migration: AzuracastMigration, table: string, column: string, otherColumn: string) {
   const names = new Map<number, string>()
   for await (const { row, read } of readSourceRows(migration, table))
     names.set(read.number(row, 'id'), read.text(row, column) || (read.text(row, otherColumn) ?? ''))
@@ -188,14 +188,14 @@ function openSongCache() {
 }
 
 function computeSong(artist: string, title: string, album: string, text: string): CachedSong {
-  const cleanArtist = cleanLine(artist, maxLengths.artist)
+  const cleanArtist = cleanLine(artist, maxTagLengths.artist)
   // A title that was only streamed may have nothing but its text.
-  const cleanTitle = cleanLine(title === '' && artist === '' ? text : title, maxLengths.title)
+  const cleanTitle = cleanLine(title === '' && artist === '' ? text : title, maxTagLengths.title)
   return {
-    songId: songId(songText(cleanArtist, cleanTitle)),
+    songId: computeSongId(formatSongText(cleanArtist, cleanTitle)),
     artist: cleanArtist,
     title: cleanTitle,
-    album: cleanLine(album, maxLengths.album),
+    album: cleanLine(album, maxTagLengths.album),
     titleKey: titleKey(cleanTitle),
     artistKeys: `{${artistKeys(cleanArtist).join(',')}}`
   }

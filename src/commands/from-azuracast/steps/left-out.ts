@@ -1,4 +1,4 @@
-import { type Migration, readSourceRows } from '../migration.ts'
+import { type AzuracastMigration, readSourceRows } from '../migration.ts'
 
 /** Tables whose rows have no equivalent: what they hold, and the column with the name of a row. */
 const tables = {
@@ -17,7 +17,7 @@ const counted = {
 } as const
 
 /** Lists what is not taken. */
-export async function listLeftOut(migration: Migration): Promise<void> {
+export async function reportLeftOut(migration: AzuracastMigration): Promise<void> {
   const { report, source } = migration
   for (const [table, [what, column]] of Object.entries(tables))
     for await (const { row, read } of readSourceRows(migration, table))

@@ -1,48 +1,49 @@
 import { createHash } from 'node:crypto'
 
-import { stations as stationResource } from '../../../api/stations/stations.ts'
-import { acceptRecord, clamp, openClamp } from '../accept-record.ts'
-import type { NewRow } from '../insert-rows.ts'
-import type { Migration } from '../migration.ts'
-import type { MigrationReport } from '../report.ts'
-import { type Reader, type SourceRow, textOf } from '../source.ts'
-import type { StationIdentity } from './station-conflicts.ts'
+import { stationsResource as stationResource } from '../../../api/stations/stations.ts'
+import { toValidRow, clamp, openReportingClamp } from '../accept-record.ts'
+import type { RowToInsert } from '../insert-rows.ts'
+import type { MigrationReport } from '../migration-report.ts'
+import type { AzuracastMigration } from '../migration.ts'
+import { type RowReader, type SourceRow, scalarToText } from '../source.ts'
+import type { StationNames } from './station-conflicts.ts'
 
 const minutesPerDay = 1_440
 
 /** A number of a config; the fallback if it is unset. */
 function numberOr(value: unknown, fallback: number): number {
-  const text = textOf(value)
+  const text = scalarToText(value)
   return text === '' || !Number.isFinite(Number(text)) ? fallback : Number(text)
 }
 
 /** Whether a setting differs from its default, which is nothing for most. */
 const isSet = (value: unknown, fallback = ''): boolean =>
-  !['', '0', 'false', 'none', fallback].includes(textOf(value)) || (Array.isArray(value) && value.length > 0)
+  !['', '0', 'false', 'none', fallback].includes(scalarToText(value)) ||
+  (Array.isArray(value) && value.length > 0)
 
 /**
  * Converts a station to a row, which is disabled and has the storage locations of AzuraCast. Null if it is not
  * accepted.
  */
 export function mapStation(
-  { secrets, report }: Migration,
+  { secrets, report }: AzuracastMigration,
   row: SourceRow,
-  read: Reader,
-  { name, shortName }: StationIdentity
-): NewRow | null {
+  read: RowReader,
+  { name, shortName }: StationNames
+): RowToInsert | null {
   const text = (column: string) => read.text(row, column) ?? ''
   const backend = read.json(row, 'backend_config')
   const frontend = read.json(row, 'frontend_config')
   const branding = read.json(row, 'branding_config')
   const onProblem = (problem: string) =>
     report.leave('settings of stations that are not accepted', `${name}: ${problem}`)
-  const clampField = openClamp(onProblem)
+  const clampField = openReportingClamp(onProblem)
   const minutes = (column: string, fallback: number) =>
     clampField(column, numberOr(read.text(row, column), fallback), 0, minutesPerDay)
   const isPublic = read.flag(row, 'enable_public_page', true)
   if (!isPublic && read.flag(row, 'enable_public_api'))
     report.leave('stations without a public page, whose API required no key: now it requires one', name)
-  const crossfadeType = textOf(backend['crossfade_type'])
+  const crossfadeType = scalarToText(backend['crossfade_type'])
   const body = {
     name,
     short_name: shortName,
@@ -52,17 +53,17 @@ export function mapStation(
     frontend: text('frontend_type'),
     backend: text('backend_type'),
     frontend_url: '',
-    frontend_admin_password: textOf(frontend['admin_pw']),
+    frontend_admin_password: scalarToText(frontend['admin_pw']),
     enable_streamers: read.flag(row, 'enable_streamers'),
-    source_password: textOf(frontend['source_pw']),
+    source_password: scalarToText(frontend['source_pw']),
     is_public: isPublic,
     is_enabled: false,
     hls_enabled: read.flag(row, 'enable_hls'),
     hls_is_default: isTrue(backend['hls_is_default']),
     queue_length: clampField('autodj_queue_length', numberOr(backend['autodj_queue_length'], 3), 2, 25),
     history_length: clampField('api_history_items', numberOr(read.text(row, 'api_history_items'), 5), 0, 50),
-    offline_text: textOf(branding['offline_text']) || 'Station Offline',
-    live_text: textOf(backend['live_broadcast_text']) || 'Live Broadcast',
+    offline_text: scalarToText(branding['offline_text']) || 'Station Offline',
+    live_text: scalarToText(backend['live_broadcast_text']) || 'Live Broadcast',
     duplicate_prevention_time_range: clampField(
       'duplicate_prevention_time_range',
       numberOr(backend['duplicate_prevention_time_range'], 120),
@@ -86,7 +87,7 @@ export function mapStation(
     recordings_storage_location_id: read.number(row, 'recordings_storage_location_id'),
     podcasts_storage_location_id: read.number(row, 'podcasts_storage_location_id')
   }
-  const accepted = acceptRecord(stationResource, body, secrets, onProblem)
+  const accepted = toValidRow(stationResource, body, secrets, onProblem)
   if (!accepted) return null
   for (const setting of findUnusedSettings(row, read, { backend, frontend, branding }))
     report.leave('settings of stations without an equivalent', `${name}: ${setting}`)
@@ -96,7 +97,7 @@ export function mapStation(
   if (body.enable_streamers && body.backend === 'liquidsoap') {
     // AzuraCast derives a port that is not set.
     const streamerPort = numberOr(backend['dj_port'], (port || 7_990 + read.number(row, 'id') * 10) + 5)
-    const mount = textOf(backend['dj_mount_point']) || '/'
+    const mount = scalarToText(backend['dj_mount_point']) || '/'
     report.advise(
       `${name}: so that streamers connect as before, run its Liquidsoap with HARBOR_PORT=${streamerPort} HARBOR_MOUNT=${mount}`
     )
@@ -130,7 +131,7 @@ const isTrue = (value: unknown) => value === true || value === 1 || value === '1
 /** Settings that differ from the default of AzuraCast and have no equivalent. */
 function findUnusedSettings(
   row: SourceRow,
-  read: Reader,
+  read: RowReader,
   configs: Readonly<Record<keyof typeof unused, Readonly<Record<string, unknown>>>>
 ): string[] {
   const columns = ['genre', 'disconnect_deactivate_streamer'].filter(column => isSet(read.text(row, column)))

@@ -5,22 +5,22 @@ import {
   generateUniqueId,
   cleanLine,
   cleanLines,
-  maxLengths,
-  songId,
-  songText,
+  maxTagLengths,
+  computeSongId,
+  formatSongText,
   titleFromPath
 } from '../../../model/songs/song.ts'
-import { cueColumns, cuesToRow } from '../../../stores/db/library/cue-columns.ts'
+import { cueColumns, toCueColumns } from '../../../stores/db/library/cue-columns.ts'
 import { clamp } from '../accept-record.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { stationsByLocation } from '../media-folders.ts'
-import { type MigratedStation, type Migration, migrateTable } from '../migration.ts'
-import { type Reader, type SourceRow, textOf } from '../source.ts'
-import { usableLength, usablePath, usableTime } from '../usable-values.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { groupStationsByLocation } from '../media-folders.ts'
+import { type MigratedStation, type AzuracastMigration, migrateSourceTable } from '../migration.ts'
+import { type RowReader, type SourceRow, scalarToText } from '../source.ts'
+import { readUsableLength, parseUsablePath, readUsableTime } from '../usable-values.ts'
 
 interface MappedMedia {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
   /** The stations whose library has it, the first of which keeps its id. */
   readonly stations: readonly MigratedStation[]
 }
@@ -29,11 +29,11 @@ interface MappedMedia {
  * Takes the songs of the libraries. Where stations share a storage location each gets its own record of a song: the
  * first station keeps the id, all have the `unique_id` of addresses of covers.
  */
-export async function migrateMedia(migration: Migration): Promise<void> {
+export async function migrateMedia(migration: AzuracastMigration): Promise<void> {
   const { report, ids } = migration
-  const byLocation = stationsByLocation(migration)
+  const byLocation = groupStationsByLocation(migration)
   const seen = new Set<string>()
-  await migrateTable<MappedMedia>(migration, {
+  await migrateSourceTable<MappedMedia>(migration, {
     table: 'station_media',
     kind: 'media',
     title: 'songs',
@@ -47,9 +47,12 @@ export async function migrateMedia(migration: Migration): Promise<void> {
         )
       const mapped = stations.length === 0 ? null : mapMedia(migration, row, read)
       if (!mapped) return null
-      const keys = [mapped['path'], mapped['unique_id']].map(value => `${location} ${textOf(value)}`)
+      const keys = [mapped['path'], mapped['unique_id']].map(value => `${location} ${scalarToText(value)}`)
       if (keys.some(key => seen.has(key))) {
-        report.leave('songs whose path or unique_id another song of the location has', textOf(mapped['path']))
+        report.leave(
+          'songs whose path or unique_id another song of the location has',
+          scalarToText(mapped['path'])
+        )
         return null
       }
       for (const key of keys) seen.add(key)
@@ -81,41 +84,41 @@ export async function migrateMedia(migration: Migration): Promise<void> {
       )
 }
 
-function mapMedia({ report }: Migration, row: SourceRow, read: Reader): NewRow | null {
+function mapMedia({ report }: AzuracastMigration, row: SourceRow, read: RowReader): RowToInsert | null {
   const text = (column: string) => read.text(row, column) ?? ''
   const path = text('path')
-  const parsed = usablePath(path)
+  const parsed = parseUsablePath(path)
   if ('problem' in parsed) {
     report.leave('songs with an unusable path', `${path || text('unique_id')}: ${parsed.problem}`)
     return null
   }
   const onProblem = (problem: string) =>
     report.leave('times, lengths and cue points of songs that are not usable', `${path}: ${problem}`)
-  const artist = cleanLine(text('artist'), maxLengths.artist)
-  const knownTitle = cleanLine(text('title'), maxLengths.title)
+  const artist = cleanLine(text('artist'), maxTagLengths.artist)
+  const knownTitle = cleanLine(text('title'), maxTagLengths.title)
   const title = knownTitle === '' && artist === '' ? titleFromPath(path) : knownTitle
-  const lyrics = cleanLines(text('lyrics'), maxLengths.lyrics)
-  if (text('lyrics').length > maxLengths.lyrics) report.leave('lyrics cut at 8,000 characters', path)
+  const lyrics = cleanLines(text('lyrics'), maxTagLengths.lyrics)
+  if (text('lyrics').length > maxTagLengths.lyrics) report.leave('lyrics cut at 8,000 characters', path)
   const uniqueId = text('unique_id')
   const hasUsableId = uniqueIdPattern.test(uniqueId)
   if (!hasUsableId) report.leave('addresses of covers that changed', `${path} (${uniqueId})`)
-  const durationMs = usableLength(read, row, 'length', onProblem)
+  const durationMs = readUsableLength(read, row, 'length', onProblem)
   const cues = fitCues(mapCues(read, row), durationMs, onProblem)
   return {
     unique_id: hasUsableId ? uniqueId : generateUniqueId(),
     path: parsed.path,
-    song_id: songId(songText(artist, title)),
+    song_id: computeSongId(formatSongText(artist, title)),
     title_key: titleKey(title),
     artist_keys: artistKeys(artist),
     artist,
     title,
-    album: cleanLine(text('album'), maxLengths.album),
-    genre: cleanLine(text('genre'), maxLengths.genre),
-    isrc: cleanLine(text('isrc'), maxLengths.isrc),
+    album: cleanLine(text('album'), maxTagLengths.album),
+    genre: cleanLine(text('genre'), maxTagLengths.genre),
+    isrc: cleanLine(text('isrc'), maxTagLengths.isrc),
     lyrics,
     duration_ms: durationMs,
-    modified_ms: usableTime(read, row, 'mtime', onProblem) ?? 0,
-    created_at: new Date(usableTime(read, row, 'uploaded_at', onProblem) ?? Date.now()).toISOString(),
+    modified_ms: readUsableTime(read, row, 'mtime', onProblem) ?? 0,
+    created_at: new Date(readUsableTime(read, row, 'uploaded_at', onProblem) ?? Date.now()).toISOString(),
     ...cues,
     tag_version: 1
   }
@@ -133,7 +136,7 @@ const cueNames: Readonly<Record<Exclude<CuePoint, 'amplifyDb'>, string>> = {
 const maxMs = 2_147_483_647
 
 /** Reads cue points by the names in `extra_metadata`. */
-function readCues(read: Reader, row: SourceRow): Readonly<Record<string, unknown>> {
+function readCues(read: RowReader, row: SourceRow): Readonly<Record<string, unknown>> {
   if (read.has('extra_metadata')) {
     // In 2024 there were releases that put a prefix before the names.
     const members = Object.entries(read.json(row, 'extra_metadata'))
@@ -152,7 +155,7 @@ function readCues(read: Reader, row: SourceRow): Readonly<Record<string, unknown
 }
 
 /** Maps cue points to columns. A value that is unset or has no meaning is null. */
-export function mapCues(read: Reader, row: SourceRow) {
+export function mapCues(read: RowReader, row: SourceRow) {
   const extra = readCues(read, row)
   const columns: Record<string, number | null> = {}
   for (const [name, key] of Object.entries(cueNames)) {
@@ -173,7 +176,7 @@ function fitCues(
   columns: ReturnType<typeof mapCues>,
   durationMs: number,
   onProblem: (problem: string) => void
-): NewRow {
+): RowToInsert {
   const mapped: Readonly<Record<string, unknown>> = columns
   const cueOf = (column: string) => {
     const value = mapped[column]
@@ -190,7 +193,7 @@ function fitCues(
     },
     durationMs
   )
-  const row: NewRow = cuesToRow(fitting)
+  const row: RowToInsert = toCueColumns(fitting)
   const left = columns.operator_cues.filter(column => row[column] === null)
   for (const column of left) onProblem(`${column} ${String(mapped[column])} does not fit the song`)
   return { ...row, operator_cues: columns.operator_cues.filter(column => !left.includes(column)) }
@@ -198,7 +201,7 @@ function fitCues(
 
 /** A number, or text that begins with one, such as `-1.5 dB`. */
 function numberOf(value: unknown): number | null {
-  const number = Number.parseFloat(textOf(value))
+  const number = Number.parseFloat(scalarToText(value))
   return Number.isFinite(number) ? number : null
 }
 
@@ -209,10 +212,10 @@ interface FieldValue {
 }
 
 /** Takes the values of custom fields. */
-export async function migrateFieldValues(migration: Migration): Promise<void> {
+export async function migrateFieldValues(migration: AzuracastMigration): Promise<void> {
   const { ids } = migration
   const copies = await readCopies(migration)
-  await migrateTable<FieldValue>(migration, {
+  await migrateSourceTable<FieldValue>(migration, {
     table: 'station_media_custom_field',
     title: 'values of custom fields',
     convert(row, read) {
@@ -231,7 +234,7 @@ export async function migrateFieldValues(migration: Migration): Promise<void> {
 }
 
 /** The ids of copies for further stations by the id of the first one. */
-async function readCopies({ sql, ids, installation }: Migration): Promise<Map<number, number[]>> {
+async function readCopies({ sql, ids, installation }: AzuracastMigration): Promise<Map<number, number[]>> {
   const copies = new Map<number, number[]>()
   for (const { sourceId, id } of await sql<{ sourceId: number; id: number }[]>`
     select source_id as "sourceId", id from azuracast_ids

@@ -1,19 +1,24 @@
 import { safeParse } from 'valibot'
 
 import { globalPermissions, stationPermissions } from '../../../api/auth/access.ts'
-import { keyIdentifierPattern } from '../../../api/auth/keys.ts'
-import { isVerifiableHash } from '../../../api/auth/passwords.ts'
+import { apiKeyIdentifierPattern } from '../../../api/auth/key-checker.ts'
+import { isVerifiablePasswordHash } from '../../../api/auth/passwords.ts'
 import { emailField } from '../../../api/people/people.ts'
-import { toFieldErrors } from '../../../model/fields/form.ts'
+import { toFieldErrors } from '../../../model/fields/validators.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
 import type { Dialect } from '../../../model/station/dialect.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, readProgress, readSourceRows, migrateTable } from '../migration.ts'
-import { usableTime } from '../usable-values.ts'
+import {
+  type AzuracastMigration,
+  readStepProgress,
+  readSourceRows,
+  migrateSourceTable
+} from '../migration.ts'
+import { readUsableTime } from '../usable-values.ts'
 
 /** Takes roles with their permissions, users with their passwords and roles, and API keys. */
-export async function migratePeople(migration: Migration): Promise<void> {
+export async function migratePeople(migration: AzuracastMigration): Promise<void> {
   await migrateRoles(migration)
   await migrateUsers(migration)
   await migrateApiKeys(migration)
@@ -24,7 +29,7 @@ interface Grants {
   readonly stationPermissions: Record<string, string[]>
 }
 
-async function migrateRoles(migration: Migration): Promise<void> {
+async function migrateRoles(migration: AzuracastMigration): Promise<void> {
   const { ids, report, sql } = migration
   const grants = await readGrants(migration)
   const [own] = await sql<{ id: number; name: string }[]>`
@@ -32,7 +37,7 @@ async function migrateRoles(migration: Migration): Promise<void> {
   const administrators = [...grants].filter(([, { permissions }]) => permissions.includes(allPermissions))
   // AzuraCast creates its role of administrators first.
   const administratorId = Math.min(...administrators.map(([roleId]) => roleId))
-  await migrateTable(migration, {
+  await migrateSourceTable(migration, {
     table: 'role',
     kind: 'role',
     title: 'roles',
@@ -72,7 +77,7 @@ async function findFreeRoleName(tx: Tx, name: string): Promise<string> {
 }
 
 /** Reads what each role permits, with the ids of stations here. */
-async function readGrants(migration: Migration): Promise<Map<number, Grants>> {
+async function readGrants(migration: AzuracastMigration): Promise<Map<number, Grants>> {
   const { stations, report } = migration
   const grants = new Map<number, Grants>()
   for await (const { row, read } of readSourceRows(migration, 'role_permissions')) {
@@ -95,13 +100,13 @@ async function readGrants(migration: Migration): Promise<Map<number, Grants>> {
   return grants
 }
 
-async function migrateUsers(migration: Migration): Promise<void> {
+async function migrateUsers(migration: AzuracastMigration): Promise<void> {
   const { ids, report, sql } = migration
-  const { lastId } = await readProgress(migration, 'users')
+  const { lastId } = await readStepProgress(migration, 'users')
   const emails = await sql<{ email: string }[]>`select lower(email) as email from users`
   const known = new Set(emails.map(({ email }) => email))
   const userRoles = await readUserRoles(migration)
-  await migrateTable(migration, {
+  await migrateSourceTable(migration, {
     table: 'users',
     kind: 'user',
     title: 'users',
@@ -122,16 +127,17 @@ async function migrateUsers(migration: Migration): Promise<void> {
       const [key] = isNew ? await sql<{ email: string }[]>`select lower(${email}) as email` : []
       if (key && known.has(key.email))
         report.leave('users whose email address Cuewire has: name, password and roles there stay', email)
-      else if (!isVerifiableHash(hash)) report.leave('passwords of users that must be set anew', email)
+      else if (!isVerifiablePasswordHash(hash))
+        report.leave('passwords of users that must be set anew', email)
       if (read.text(row, 'two_factor_secret')) report.leave('second factors of users', email)
       return {
         sourceId,
         email,
         name: cleanLine(read.text(row, 'name') ?? '', 255),
-        hash: isVerifiableHash(hash) ? hash : null,
+        hash: isVerifiablePasswordHash(hash) ? hash : null,
         locale: cleanLine(read.text(row, 'locale') ?? '', 25) || null,
         has24Hours: read.text(row, 'show_24_hour_time') === null ? null : read.flag(row, 'show_24_hour_time'),
-        createdAt: usableTime(read, row, 'created_at', onProblem) ?? Date.now()
+        createdAt: readUsableTime(read, row, 'created_at', onProblem) ?? Date.now()
       }
     },
     async write(tx, users) {
@@ -163,7 +169,7 @@ async function migrateUsers(migration: Migration): Promise<void> {
 }
 
 /** Reads the roles of each user, by their ids in AzuraCast. */
-async function readUserRoles(migration: Migration): Promise<Map<number, number[]>> {
+async function readUserRoles(migration: AzuracastMigration): Promise<Map<number, number[]>> {
   const roles = new Map<number, number[]>()
   for await (const { row, read } of readSourceRows(migration, 'user_has_role')) {
     const userId = read.number(row, 'user_id')
@@ -178,7 +184,7 @@ const sha512 = /^[0-9a-f]{128}$/
  * API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user, and is answered
  * in the dialect of AzuraCast, whose clients use it.
  */
-async function migrateApiKeys(migration: Migration): Promise<void> {
+async function migrateApiKeys(migration: AzuracastMigration): Promise<void> {
   const { ids, report, isDryRun, sql } = migration
   const rows: {
     name: string
@@ -193,7 +199,7 @@ async function migrateApiKeys(migration: Migration): Promise<void> {
     const verifier = (read.text(row, 'verifier') ?? '').toLowerCase()
     const name = read.text(row, 'comment') || 'AzuraCast'
     const userId = ids.find('user', read.number(row, 'user_id'))
-    if (!keyIdentifierPattern.test(identifier) || !sha512.test(verifier)) {
+    if (!apiKeyIdentifierPattern.test(identifier) || !sha512.test(verifier)) {
       report.leave('API keys of an unknown form', `${identifier} (${name})`)
       continue
     }
@@ -217,7 +223,7 @@ async function migrateApiKeys(migration: Migration): Promise<void> {
 
 /** Leaves out the keys of users that were deleted in Cuewire after an earlier run. */
 async function leaveOutDeletedUsers<Key extends { readonly name: string; readonly user_id: number }>(
-  { sql, report }: Migration,
+  { sql, report }: AzuracastMigration,
   keys: readonly Key[]
 ): Promise<Key[]> {
   const users = await sql<{ id: number }[]>`

@@ -1,9 +1,9 @@
 import type { Tx } from '../../../stores/db/sql.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
-import { usableCount, usableTime } from '../usable-values.ts'
-import { folderPath, folderTable } from './playlist-folders.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { type AzuracastMigration, readSourceRows, migrateSourceTable } from '../migration.ts'
+import type { RowReader, SourceRow } from '../source.ts'
+import { readUsableCount, readUsableTime } from '../usable-values.ts'
+import { playlistFolderPath, playlistFolderTable } from './playlist-folders.ts'
 
 interface MappedTrack {
   readonly sourceId: number
@@ -17,7 +17,7 @@ interface MappedTrack {
 }
 
 /** Takes the entries of playlists in their order, with when they were last played. */
-export async function migrateTracks(migration: Migration): Promise<void> {
+export async function migratePlaylistEntries(migration: AzuracastMigration): Promise<void> {
   const { ids, stations } = migration
   const stationOf = new Map<number, number>()
   for await (const { row, read } of readSourceRows(migration, 'station_playlists')) {
@@ -25,16 +25,16 @@ export async function migrateTracks(migration: Migration): Promise<void> {
     if (station) stationOf.set(read.number(row, 'id'), station.id)
   }
   const folderIds = new Set<number>()
-  for await (const { row, read } of readSourceRows(migration, folderTable))
-    if (folderPath(row, read) !== '') folderIds.add(read.number(row, 'id'))
+  for await (const { row, read } of readSourceRows(migration, playlistFolderTable))
+    if (playlistFolderPath(row, read) !== '') folderIds.add(read.number(row, 'id'))
   // A folder adds a song that is not in the playlist otherwise, once; AzuraCast may have both.
-  const isFolderRow = (row: SourceRow, read: Reader) => folderIds.has(read.number(row, 'folder_id'))
+  const isFolderRow = (row: SourceRow, read: RowReader) => folderIds.has(read.number(row, 'folder_id'))
   const added = new Set<string>()
   if (folderIds.size > 0)
     for await (const { row, read } of readSourceRows(migration, 'station_playlist_media'))
       if (!isFolderRow(row, read)) added.add(entryKey(row, read))
   const seen = new Set<string>()
-  await migrateTable<MappedTrack>(migration, {
+  await migrateSourceTable<MappedTrack>(migration, {
     table: 'station_playlist_media',
     kind: 'track',
     title: 'songs in playlists',
@@ -64,11 +64,11 @@ export async function migrateTracks(migration: Migration): Promise<void> {
         sourceId,
         playlistId,
         mediaId,
-        position: usableCount(read, row, 'weight', onProblem, -2_147_483_648),
+        position: readUsableCount(read, row, 'weight', onProblem, -2_147_483_648),
         isQueued: read.flag(row, 'is_queued', true),
         isFromFolder,
         isRepeat,
-        lastPlayedMs: usableTime(read, row, 'last_played', onProblem)
+        lastPlayedMs: readUsableTime(read, row, 'last_played', onProblem)
       }
     },
     async write(tx, tracks) {
@@ -95,11 +95,11 @@ export async function migrateTracks(migration: Migration): Promise<void> {
   })
 }
 
-const entryKey = (row: SourceRow, read: Reader) =>
+const entryKey = (row: SourceRow, read: RowReader) =>
   `${read.number(row, 'playlist_id')} ${read.number(row, 'media_id')}`
 
 /** Inserts entries, those that repeat a song after the first ones. */
-async function insertEntries(tx: Tx, rows: readonly NewRow[]): Promise<void> {
+async function insertEntries(tx: Tx, rows: readonly RowToInsert[]): Promise<void> {
   const firsts = rows.filter(row => row['media_id'] !== null)
   await insertRows(tx, 'playlist_tracks', firsts, { playlist_id: 'playlists', media_id: 'media' })
   const repeats = rows.filter(row => row['repeated_media_id'] !== null)

@@ -1,12 +1,12 @@
 import { parseLibraryPath } from '../../../model/songs/library-path.ts'
-import { assignFolders, isInFolder } from '../../../stores/db/library/playlist-folders.ts'
-import { type Migration, migrateTable } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { assignFoldersToPlaylistId, isInFolderFragment } from '../../../stores/db/library/playlist-folders.ts'
+import { type AzuracastMigration, migrateSourceTable } from '../migration.ts'
+import type { RowReader, SourceRow } from '../source.ts'
 
-export const folderTable = 'station_playlist_folders'
+export const playlistFolderTable = 'station_playlist_folders'
 
 /** The path of a folder; empty for the top folder, which contains no songs for AzuraCast. */
-export const folderPath = (row: SourceRow, read: Reader) =>
+export const playlistFolderPath = (row: SourceRow, read: RowReader) =>
   (read.text(row, 'path') ?? '').replace(/^\/+|\/+$/g, '')
 
 interface MappedFolder {
@@ -15,17 +15,17 @@ interface MappedFolder {
 }
 
 /** Takes the folders of playlists, after their songs. Songs that AzuraCast has not added yet are. */
-export async function migrateFolders(migration: Migration): Promise<void> {
+export async function migratePlaylistFolders(migration: AzuracastMigration): Promise<void> {
   const { ids, report, source, stations } = migration
   const hasFolderIds = source.tables.get('station_playlist_media')?.columns.includes('folder_id')
-  await migrateTable<MappedFolder>(migration, {
-    table: folderTable,
+  await migrateSourceTable<MappedFolder>(migration, {
+    table: playlistFolderTable,
     title: 'folders of playlists',
     convert(row, read) {
       const station = stations.get(read.number(row, 'station_id'))
       const playlistId = ids.find('playlist', read.number(row, 'playlist_id'))
       if (!station || playlistId === null) return null
-      const path = folderPath(row, read)
+      const path = playlistFolderPath(row, read)
       const problem = path === '' ? 'the top folder' : 'problem' in parseLibraryPath(path, null) ? path : null
       if (problem !== null) {
         report.leave(
@@ -49,10 +49,10 @@ export async function migrateFolders(migration: Migration): Promise<void> {
           await tx`
             update playlist_tracks t set is_from_folder = true
             from media m, unnest(${paths}::text[]) as f (path)
-            where t.playlist_id = ${playlistId} and m.id = t.media_id and ${isInFolder(tx, playlist.stationId)}
+            where t.playlist_id = ${playlistId} and m.id = t.media_id and ${isInFolderFragment(tx, playlist.stationId)}
               and not exists (
                 select from playlist_tracks r where r.playlist_id = t.playlist_id and r.repeated_media_id = t.media_id)`
-        await assignFolders(tx, { stationId: playlist.stationId, playlistId }, paths)
+        await assignFoldersToPlaylistId(tx, { stationId: playlist.stationId, playlistId }, paths)
       }
     }
   })

@@ -1,23 +1,23 @@
 import { safeParse } from 'valibot'
 
-import { playlists as playlistResource } from '../../../api/playlists/playlists.ts'
+import { playlistsResource as playlistResource } from '../../../api/playlists/playlists.ts'
 import { scheduleItemValidator } from '../../../api/playlists/schedule-items.ts'
 import type { ScheduleItem } from '../../../model/autodj/schedule.ts'
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
-import { generateUniqueId, addressSongId } from '../../../model/songs/song.ts'
+import { generateUniqueId, computeAddressSongId } from '../../../model/songs/song.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
-import { acceptRecord, openClamp } from '../accept-record.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
-import { textOf } from '../source.ts'
+import { toValidRow, openReportingClamp } from '../accept-record.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { type AzuracastMigration, readSourceRows, migrateSourceTable } from '../migration.ts'
+import { scalarToText } from '../source.ts'
 
 /** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
-export interface Schedules {
+export interface SourceSchedules {
   readonly playlists: ReadonlyMap<number, readonly ScheduleItem[]>
   readonly streamers: ReadonlyMap<number, readonly ScheduleItem[]>
 }
 
-export async function readSchedules(migration: Migration): Promise<Schedules> {
+export async function readSourceSchedules(migration: AzuracastMigration): Promise<SourceSchedules> {
   const playlists = new Map<number, ScheduleItem[]>()
   const streamers = new Map<number, ScheduleItem[]>()
   for await (const { row, read } of readSourceRows(migration, 'station_schedules')) {
@@ -45,7 +45,7 @@ export async function readSchedules(migration: Migration): Promise<Schedules> {
 }
 
 /** New schedule items get higher ids. */
-export async function moveScheduleIds({ sql, source, isDryRun }: Migration): Promise<void> {
+export async function reserveScheduleIds({ sql, source, isDryRun }: AzuracastMigration): Promise<void> {
   const highest = source.tables.get('station_schedules')?.maxId ?? 0
   if (highest > 0 && !isDryRun)
     await sql`select setval('schedule_item_ids', greatest(${highest}, nextval('schedule_item_ids')))`
@@ -53,13 +53,16 @@ export async function moveScheduleIds({ sql, source, isDryRun }: Migration): Pro
 
 interface MappedPlaylist {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
 }
 
 /** Takes playlists, those of addresses with their entry. */
-export async function migratePlaylists(migration: Migration, schedules: Schedules): Promise<void> {
+export async function migratePlaylists(
+  migration: AzuracastMigration,
+  schedules: SourceSchedules
+): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await migrateTable<MappedPlaylist>(migration, {
+  await migrateSourceTable<MappedPlaylist>(migration, {
     table: 'station_playlists',
     kind: 'playlist',
     title: 'playlists',
@@ -70,7 +73,7 @@ export async function migratePlaylists(migration: Migration, schedules: Schedule
       const name = `${station.name}: ${text('name')}`
       const onProblem = (problem: string) =>
         report.leave('settings of playlists that are not accepted', `${name}: ${problem}`)
-      const clampField = openClamp(onProblem)
+      const clampField = openReportingClamp(onProblem)
       const isRemote = text('source') === 'remote_url'
       const isOnDemand = read.flag(row, 'include_in_on_demand')
       // Stations have no such setting here: the songs would become public.
@@ -101,7 +104,7 @@ export async function migratePlaylists(migration: Migration, schedules: Schedule
         avoid_duplicates: read.flag(row, 'avoid_duplicates', true),
         schedule_items: schedules.playlists.get(sourceId) ?? []
       }
-      const accepted = acceptRecord(playlistResource, body, secrets, onProblem)
+      const accepted = toValidRow(playlistResource, body, secrets, onProblem)
       if (!accepted) return null
       if (text('description') !== '')
         report.leave('settings of playlists without an equivalent', `${name}: description`)
@@ -121,17 +124,17 @@ export async function migratePlaylists(migration: Migration, schedules: Schedule
 }
 
 /** What is behind a single address is the one entry of its playlist; lists are fetched by the workers. */
-async function insertEntries(tx: Tx, playlists: readonly NewRow[]): Promise<void> {
+async function insertEntries(tx: Tx, playlists: readonly RowToInsert[]): Promise<void> {
   const single = playlists.filter(
     ({ source, remote_type: type, remote_url: url }) =>
       source === 'remote_url' && type !== 'playlist' && url !== ''
   )
   for (const { id, station_id: stationId, remote_url: url, name } of single) {
-    const path = textOf(url)
-    const title = textOf(name)
+    const path = scalarToText(url)
+    const title = scalarToText(name)
     const [media] = await tx<{ id: number }[]>`
       insert into media (station_id, unique_id, path, song_id, title, title_key, artist_keys, remote_playlist_id)
-      values (${Number(stationId)}, ${generateUniqueId()}, ${path}, ${addressSongId(path)}, ${title},
+      values (${Number(stationId)}, ${generateUniqueId()}, ${path}, ${computeAddressSongId(path)}, ${title},
         ${titleKey(title)}, ${artistKeys('')}, ${Number(id)})
       returning id`
     if (media) await insertTrack(tx, Number(id), media.id)

@@ -1,13 +1,13 @@
 import { isWebAddress } from '../../../model/fields/field.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Migration, migrateTable } from '../migration.ts'
-import { usableTime } from '../usable-values.ts'
+import { type AzuracastMigration, migrateSourceTable } from '../migration.ts'
+import { readUsableTime } from '../usable-values.ts'
 
 /** Takes the servers of others that relay mounts. One whose address Cuewire has is that one. */
-export async function migrateRelays(migration: Migration): Promise<void> {
+export async function migrateRelays(migration: AzuracastMigration): Promise<void> {
   const { ids, report } = migration
-  await migrateTable(migration, {
+  await migrateSourceTable(migration, {
     table: 'relays',
     kind: 'relay',
     title: 'relays',
@@ -20,7 +20,7 @@ export async function migrateRelays(migration: Migration): Promise<void> {
       const onProblem = (problem: string) =>
         report.leave('times of relays that are not usable', `${address}: ${problem}`)
       const time = (column: string) =>
-        new Date(usableTime(read, row, column, onProblem) ?? Date.now()).toISOString()
+        new Date(readUsableTime(read, row, column, onProblem) ?? Date.now()).toISOString()
       return {
         sourceId,
         base_url: address,

@@ -2,9 +2,9 @@ import { isIP } from 'node:net'
 
 import { parseLibraryPath } from '../../../model/songs/library-path.ts'
 import { clamp } from '../accept-record.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
-import { usableLength, usableTime } from '../usable-values.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { type AzuracastMigration, readSourceRows, migrateSourceTable } from '../migration.ts'
+import { readUsableLength, readUsableTime } from '../usable-values.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -15,11 +15,11 @@ const retentionDays = 30
 
 interface MappedRequest {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
 }
 
 /** Takes requests of listeners. Those that were not played within a day have expired. */
-export async function migrateRequests(migration: Migration): Promise<void> {
+export async function migrateRequests(migration: AzuracastMigration): Promise<void> {
   const { ids, report, stations } = migration
   const nowMs = Date.now()
   const delays = new Map<number, number>()
@@ -28,7 +28,7 @@ export async function migrateRequests(migration: Migration): Promise<void> {
       read.number(row, 'id'),
       clamp(read.number(row, 'request_delay'), 0, maxDelayMinutes) * minuteMs
     )
-  await migrateTable<MappedRequest>(migration, {
+  await migrateSourceTable<MappedRequest>(migration, {
     table: 'station_requests',
     kind: 'request',
     title: 'requests',
@@ -38,14 +38,14 @@ export async function migrateRequests(migration: Migration): Promise<void> {
       const mediaId = ids.find('media', read.number(row, 'track_id'), station?.id)
       if (!station || mediaId === null) return null
       const name = `${station.name}: request ${sourceId}`
-      const submittedAtMs = usableTime(read, row, 'timestamp', () => {})
+      const submittedAtMs = readUsableTime(read, row, 'timestamp', () => {})
       if (submittedAtMs === null) {
         report.leave('requests without a usable time', `${name}: ${read.text(row, 'timestamp') ?? 'NULL'}`)
         return null
       }
       const onProblem = (problem: string) =>
         report.leave('values of requests that are not usable', `${name}: ${problem}`)
-      const playedAtMs = usableTime(read, row, 'played_at', onProblem)
+      const playedAtMs = readUsableTime(read, row, 'played_at', onProblem)
       const address = read.text(row, 'ip') ?? ''
       const isAddress = address === '' || isIP(address) !== 0
       if (!isAddress) onProblem(`ip ${address}`)
@@ -82,9 +82,9 @@ export async function migrateRequests(migration: Migration): Promise<void> {
 }
 
 /** Takes the queue as it was, without rows that were played. */
-export async function migrateQueue(migration: Migration): Promise<void> {
+export async function migrateQueue(migration: AzuracastMigration): Promise<void> {
   const { ids, report, stations } = migration
-  await migrateTable<MappedRequest>(migration, {
+  await migrateSourceTable<MappedRequest>(migration, {
     table: 'station_queue',
     title: 'queued songs',
     convert(row, read, sourceId) {
@@ -104,7 +104,7 @@ export async function migrateQueue(migration: Migration): Promise<void> {
           'values of queued songs that are not usable',
           `${station.name}: queue ${sourceId}: ${problem}`
         )
-      const cuedAtMs = usableTime(read, row, 'timestamp_cued', onProblem) ?? Date.now()
+      const cuedAtMs = readUsableTime(read, row, 'timestamp_cued', onProblem) ?? Date.now()
       const uri = read.text(row, 'autodj_custom_uri') ?? ''
       // A playout takes other schemes as commands.
       const isUsableUri = uri === '' || 'path' in parseLibraryPath(uri, null)
@@ -122,8 +122,8 @@ export async function migrateQueue(migration: Migration): Promise<void> {
           is_manual: playlistId === null && requestId === null,
           is_visible: read.flag(row, 'is_visible', true),
           cued_at_ms: cuedAtMs,
-          plays_at_ms: usableTime(read, row, 'timestamp_played', onProblem) ?? cuedAtMs,
-          duration_ms: usableLength(read, row, 'duration', onProblem),
+          plays_at_ms: readUsableTime(read, row, 'timestamp_played', onProblem) ?? cuedAtMs,
+          duration_ms: readUsableLength(read, row, 'duration', onProblem),
           autodj_custom_uri: isUsableUri ? uri : ''
         }
       }

@@ -1,4 +1,4 @@
-import { writableSettings } from '../../../api/admin/setting-fields.ts'
+import { writableSettingFields } from '../../../api/admin/setting-fields.ts'
 import { findRetentionProblems } from '../../../api/admin/settings.ts'
 import type { Fields } from '../../../model/fields/field.ts'
 import { isWebUrl } from '../../../platform/outbound/networks.ts'
@@ -7,22 +7,22 @@ import {
   type InstallationSettings,
   readInstallationSettings
 } from '../../../stores/db/installation-settings.ts'
-import { acceptRecord } from '../accept-record.ts'
-import { type Migration, readProgress, readSourceRows, storeProgress } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { toValidRow } from '../accept-record.ts'
+import { type AzuracastMigration, readStepProgress, readSourceRows, storeStepProgress } from '../migration.ts'
+import type { RowReader, SourceRow } from '../source.ts'
 
 const step = 'settings'
 
 /** Settings of AzuraCast that operators of Cuewire can change while it runs. */
 const fields: Fields = Object.fromEntries(
-  Object.entries(writableSettings).map(([name, { field }]) => [name, field])
+  Object.entries(writableSettingFields).map(([name, { field }]) => [name, field])
 )
 
 /**
  * Takes the settings of the installation that Cuewire has, unless they were changed in Cuewire. The report says what
  * others mean for its environment variables.
  */
-export async function migrateSettings(migration: Migration): Promise<void> {
+export async function migrateSettings(migration: AzuracastMigration): Promise<void> {
   for await (const { row, read } of readSourceRows(migration, 'settings')) {
     await storeSettings(migration, mapSettings(migration, row, read))
     adviseVariables(migration, row, read)
@@ -31,9 +31,9 @@ export async function migrateSettings(migration: Migration): Promise<void> {
 
 /** Reads the settings that are not defaults. */
 function mapSettings(
-  { report, secrets }: Migration,
+  { report, secrets }: AzuracastMigration,
   row: SourceRow,
-  read: Reader
+  read: RowReader
 ): Partial<InstallationSettings> {
   const refuse = (problem: string) =>
     report.leave('settings of the installation that are not accepted', problem)
@@ -42,8 +42,7 @@ function mapSettings(
     name,
     name === 'history_keep_days' ? read.number(row, name) : read.text(row, name)
   ])
-  const accepted =
-    acceptRecord({ table: 'settings', fields }, Object.fromEntries(body), secrets, refuse) ?? {}
+  const accepted = toValidRow({ table: 'settings', fields }, Object.fromEntries(body), secrets, refuse) ?? {}
   const values: Partial<InstallationSettings> = Object.fromEntries(
     Object.entries(accepted).filter(([name, value]) => value !== fields[name]?.fallback)
   )
@@ -56,9 +55,12 @@ function mapSettings(
 const isUnset = (stored: InstallationSettings, name: string) =>
   Reflect.get(stored, name) === fields[name]?.fallback
 
-async function storeSettings(migration: Migration, values: Partial<InstallationSettings>): Promise<void> {
+async function storeSettings(
+  migration: AzuracastMigration,
+  values: Partial<InstallationSettings>
+): Promise<void> {
   const { sql, isDryRun, report } = migration
-  const { isComplete } = await readProgress(migration, step)
+  const { isComplete } = await readStepProgress(migration, step)
   const stored = await readInstallationSettings(sql)
   const fresh = Object.keys(values).filter(name => !isComplete && isUnset(stored, name))
   const known = Object.entries(values).filter(([name, value]) => Reflect.get(stored, name) === value)
@@ -77,12 +79,12 @@ async function storeSettings(migration: Migration, values: Partial<InstallationS
     await changeInstallationSettings(tx, before =>
       Object.fromEntries(Object.entries(values).filter(([name]) => isUnset(before, name)))
     )
-    await storeProgress(tx, migration, step, { isComplete: true })
+    await storeStepProgress(tx, migration, step, { isComplete: true })
   })
 }
 
 /** The rest of Cuewire is configured by environment variables. */
-function adviseVariables({ report }: Migration, row: SourceRow, read: Reader): void {
+function adviseVariables({ report }: AzuracastMigration, row: SourceRow, read: RowReader): void {
   const text = (column: string) => read.text(row, column) ?? ''
   const baseUrl = text('base_url')
   const scheme = read.flag(row, 'always_use_ssl') ? 'https' : 'http'

@@ -1,33 +1,33 @@
 import { markStationDeleted } from '../../../engine/station-removal.ts'
 import { makeShortName, shortNamePattern } from '../../../model/station/short-name.ts'
 import { OperatorError } from '../../../platform/runtime/operator-error.ts'
-import { type Migration, readSourceRows } from '../migration.ts'
-import type { MigrationReport } from '../report.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import type { MigrationReport } from '../migration-report.ts'
+import { type AzuracastMigration, readSourceRows } from '../migration.ts'
+import type { RowReader, SourceRow } from '../source.ts'
 
 /** What identifies a station. */
-export interface StationIdentity {
+export interface StationNames {
   readonly id: number
   readonly name: string
   readonly shortName: string
 }
 
 /** That of a station of AzuraCast. */
-export interface SourceIdentity extends StationIdentity {
+export interface SourceStationNames extends StationNames {
   /** Its short name there, which may not be valid here. */
   readonly sourceShortName: string
 }
 
 /** A station of AzuraCast that is not taken yet, and the one that is in its way. */
-export interface Conflict extends SourceIdentity {
+export interface StationConflict extends SourceStationNames {
   /** The station of Cuewire that has the id, or else the short name. */
-  readonly other: StationIdentity
+  readonly other: StationNames
 }
 
 /** Finds stations whose id or short name another station has. */
-export async function findConflicts(migration: Migration): Promise<Conflict[]> {
+export async function findStationConflicts(migration: AzuracastMigration): Promise<StationConflict[]> {
   const fresh = await readNewStations(migration)
-  const known = await migration.sql<StationIdentity[]>`
+  const known = await migration.sql<StationNames[]>`
     select id, name, short_name as "shortName" from stations
     where id = any(${fresh.map(({ id }) => id)}::bigint[])
       or short_name = any(${fresh.map(({ shortName }) => shortName)}::text[])`
@@ -39,24 +39,24 @@ export async function findConflicts(migration: Migration): Promise<Conflict[]> {
   })
 }
 
-async function readNewStations(migration: Migration): Promise<SourceIdentity[]> {
-  const fresh: SourceIdentity[] = []
+async function readNewStations(migration: AzuracastMigration): Promise<SourceStationNames[]> {
+  const fresh: SourceStationNames[] = []
   for await (const { row, read } of readSourceRows(migration, 'station')) {
-    const source = identify(row, read)
+    const source = readStationNames(row, read)
     if (!migration.ids.wasTaken(source.id)) fresh.push(source)
   }
   return fresh
 }
 
-const isKept = ({ shortName, sourceShortName }: SourceIdentity) => shortName === sourceShortName
+const isKept = ({ shortName, sourceShortName }: SourceStationNames) => shortName === sourceShortName
 
 /**
  * Chooses the short names of stations that no earlier run has taken, by their ids in AzuraCast. A name that another
  * station has gets a number; stations that keep theirs come first.
  */
 export async function chooseShortNames(
-  migration: Migration,
-  conflicts: readonly Conflict[]
+  migration: AzuracastMigration,
+  conflicts: readonly StationConflict[]
 ): Promise<Map<number, string>> {
   const { sql, onConflict } = migration
   const fresh = await readNewStations(migration)
@@ -79,7 +79,7 @@ export async function chooseShortNames(
 }
 
 /** Throws an `OperatorError` that names the conflicts and what can be done. */
-export function refuseConflicts(conflicts: readonly Conflict[]): never {
+export function refuseStationConflicts(conflicts: readonly StationConflict[]): never {
   const lines = conflicts.map(conflict => `  ${describeConflict(conflict)}`)
   throw new OperatorError(
     `stations of AzuraCast have the id or short name of a station of Cuewire:\n${lines.join('\n')}\n` +
@@ -89,27 +89,27 @@ export function refuseConflicts(conflicts: readonly Conflict[]): never {
 }
 
 /** Adds the conflicts to the report of a dry run, which refuses nothing. */
-export function adviseOnConflicts(report: MigrationReport, conflicts: readonly Conflict[]): void {
+export function reportStationConflicts(report: MigrationReport, conflicts: readonly StationConflict[]): void {
   report.advise('Choose --on-conflict renumber, skip or replace: without it these stations are refused.')
   for (const conflict of conflicts) report.advise(`  ${describeConflict(conflict)}`)
 }
 
 /** Deletes the stations of Cuewire that are in the way, with all their records. */
-export async function deleteConflicting(
-  { sql, report }: Migration,
-  conflicts: readonly Conflict[]
+export async function deleteConflictingStations(
+  { sql, report }: AzuracastMigration,
+  conflicts: readonly StationConflict[]
 ): Promise<void> {
   for (const { other } of conflicts) {
     await sql.begin(async tx => {
       await markStationDeleted(tx, other.id)
       await tx`delete from stations where id = ${other.id}`
     })
-    report.advise(`The station ${describe(other)} of Cuewire was deleted.`)
+    report.advise(`The station ${describeStation(other)} of Cuewire was deleted.`)
   }
 }
 
 /** Reads the identity of a station; a short name that is not valid here is replaced. */
-export function identify(row: SourceRow, read: Reader): SourceIdentity {
+export function readStationNames(row: SourceRow, read: RowReader): SourceStationNames {
   const name = (read.text(row, 'name') ?? '').trim()
   const sourceShortName = read.text(row, 'short_name') ?? ''
   return {
@@ -123,10 +123,10 @@ export function identify(row: SourceRow, read: Reader): SourceIdentity {
 }
 
 /** A short name that no station can have here, and by which its station is found as well; null if it has none. */
-export const formerNameOf = ({ sourceShortName: name }: SourceIdentity): string | null =>
+export const formerNameOf = ({ sourceShortName: name }: SourceStationNames): string | null =>
   shortNamePattern.test(name) || /^\d*$/.test(name) ? null : name
 
-const describeConflict = (conflict: Conflict) =>
-  `${describe(conflict)}: Cuewire has ${describe(conflict.other)}`
+const describeConflict = (conflict: StationConflict) =>
+  `${describeStation(conflict)}: Cuewire has ${describeStation(conflict.other)}`
 
-export const describe = ({ id, name, shortName }: StationIdentity) => `${name} (${id}, ${shortName})`
+export const describeStation = ({ id, name, shortName }: StationNames) => `${name} (${id}, ${shortName})`

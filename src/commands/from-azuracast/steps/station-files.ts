@@ -4,11 +4,11 @@ import { extname, join } from 'node:path'
 
 import { readAudioFile } from '../../../library/media/audio-file.ts'
 import { UnusableFileError } from '../../../library/media/unusable-file.ts'
-import { defaultFolder } from '../../../library/storage/media-folder.ts'
+import { defaultStationFolder } from '../../../library/storage/media-folder.ts'
 import { audioExtensions } from '../../../library/uploads/station-audio.ts'
 import { detectImageType } from '../../../model/songs/image-type.ts'
 import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
-import { type Migration, readProgress, readSourceRows, storeProgress } from '../migration.ts'
+import { type AzuracastMigration, readStepProgress, readSourceRows, storeStepProgress } from '../migration.ts'
 
 const maxPictureBytes = 5 * 1024 * 1024
 
@@ -31,14 +31,14 @@ interface StationFile {
  * station, which its backups do not contain: they are taken if the folder is on this machine, and listed otherwise.
  * Each is taken once.
  */
-export async function migrateStationFiles(migration: Migration): Promise<void> {
+export async function migrateStationFiles(migration: AzuracastMigration): Promise<void> {
   const { report, isDryRun, signal, sql } = migration
   let total = 0
   let added = 0
   for (const file of await readStationFiles(migration)) {
     signal.throwIfAborted()
     const step = `file of ${file.owner}`
-    const { isComplete } = await readProgress(migration, step)
+    const { isComplete } = await readStepProgress(migration, step)
     const found = isComplete ? file.path : await findRealFile(file)
     if (found === null) {
       report.leave(
@@ -55,12 +55,12 @@ export async function migrateStationFiles(migration: Migration): Promise<void> {
     total += 1
     added += isComplete ? 0 : 1
     if (!isDryRun && !isComplete)
-      await sql.begin(tx => storeProgress(tx, migration, step, { isComplete: true }))
+      await sql.begin(tx => storeStepProgress(tx, migration, step, { isComplete: true }))
   }
   if (total > 0) report.take('fallback tracks, intros of mounts and pictures of streamers', total, added)
 }
 
-async function readStationFiles(migration: Migration): Promise<StationFile[]> {
+async function readStationFiles(migration: AzuracastMigration): Promise<StationFile[]> {
   const { ids, sql, stations } = migration
   const files: StationFile[] = []
   const folders = new Map<number, string>()
@@ -128,7 +128,7 @@ async function findRealFile({ path, folder }: StationFile): Promise<string | nul
 
 /** Copies an audio file to the station's own files, as `station-audio.ts` stores them. */
 async function copyAudio(
-  { dataDir }: Migration,
+  { dataDir }: AzuracastMigration,
   stationId: number,
   baseName: string,
   path: string,
@@ -143,7 +143,7 @@ async function copyAudio(
     if (error instanceof UnusableFileError) return error.message
     throw error
   }
-  const folder = defaultFolder(stationId, dataDir, 'config')
+  const folder = defaultStationFolder(stationId, dataDir, 'config')
   await mkdir(folder, { recursive: true })
   const partial = join(folder, `.cuewire-${baseName}`)
   try {
@@ -156,7 +156,11 @@ async function copyAudio(
   return null
 }
 
-async function storePicture({ sql }: Migration, streamerId: number, path: string): Promise<string | null> {
+async function storePicture(
+  { sql }: AzuracastMigration,
+  streamerId: number,
+  path: string
+): Promise<string | null> {
   const { size } = await stat(path)
   if (size > maxPictureBytes) return 'larger than 5 MiB'
   const bytes = await readFile(path)

@@ -1,54 +1,63 @@
 import { parseTimezone } from '../../../api/stations/stations.ts'
-import { raiseSharedCount } from '../../../engine/all-stations.ts'
+import { raiseSharedFactCount } from '../../../engine/all-stations.ts'
 import { OperatorError } from '../../../platform/runtime/operator-error.ts'
 import { addMissingPollRows } from '../../../radio/polls/poll-rows.ts'
 import { storeFormerName } from '../../../stores/db/former-names.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
 import {
-  type Migration,
+  type AzuracastMigration,
   type MigratedStation,
-  readProgress,
+  readStepProgress,
   readSourceRows,
-  storeProgress,
-  migrateTable
+  storeStepProgress,
+  migrateSourceTable
 } from '../migration.ts'
-import { textOf } from '../source.ts'
+import { scalarToText } from '../source.ts'
 import { mapStation } from './map-station.ts'
-import { chooseShortNames, type Conflict, describe, formerNameOf, identify } from './station-conflicts.ts'
+import {
+  chooseShortNames,
+  type StationConflict,
+  describeStation,
+  formerNameOf,
+  readStationNames
+} from './station-conflicts.ts'
 
 interface MappedStation {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
   readonly formerName: string | null
 }
 
 /** Takes stations. They stay disabled until `enableStations`. */
-export async function migrateStations(migration: Migration, conflicts: readonly Conflict[]): Promise<void> {
+export async function migrateStations(
+  migration: AzuracastMigration,
+  conflicts: readonly StationConflict[]
+): Promise<void> {
   const { report, onConflict } = migration
   const byId = new Map(conflicts.map(conflict => [conflict.id, conflict]))
-  const { lastId } = await readProgress(migration, 'station')
+  const { lastId } = await readStepProgress(migration, 'station')
   const shortNames = await chooseShortNames(migration, conflicts)
-  await migrateTable<MappedStation>(migration, {
+  await migrateSourceTable<MappedStation>(migration, {
     table: 'station',
     kind: 'station',
     title: 'stations',
     convert(row, read, sourceId) {
-      const source = identify(row, read)
+      const source = readStationNames(row, read)
       const conflict = byId.get(sourceId)
       if (conflict && onConflict === 'skip') {
         report.leave(
           'stations left out because Cuewire has one with their id or short name',
-          describe(source)
+          describeStation(source)
         )
         return null
       }
       if (sourceId <= lastId && !migration.ids.wasTaken(sourceId)) {
-        report.leave('stations that an earlier run left out', describe(source))
+        report.leave('stations that an earlier run left out', describeStation(source))
         return null
       }
       const shortName = shortNames.get(sourceId) ?? source.shortName
       const mapped = mapStation(migration, row, read, { ...source, shortName })
-      if (!mapped) report.leave('stations whose settings are not accepted', describe(source))
+      if (!mapped) report.leave('stations whose settings are not accepted', describeStation(source))
       return mapped && { sourceId, row: mapped, formerName: formerNameOf(source) }
     },
     async write(tx, mapped) {
@@ -61,7 +70,7 @@ export async function migrateStations(migration: Migration, conflicts: readonly 
         const added = await insertRows(tx, 'stations', [{ id: newIds[index], ...withIds(migration, row) }])
         if (added === 0)
           throw new OperatorError(
-            `a station ${textOf(row['short_name'])} was created in Cuewire meanwhile: run the command again`
+            `a station ${scalarToText(row['short_name'])} was created in Cuewire meanwhile: run the command again`
           )
         if (formerName !== null) await storeFormerName(tx, newIds[index] ?? 0, formerName)
       }
@@ -71,7 +80,7 @@ export async function migrateStations(migration: Migration, conflicts: readonly 
 }
 
 /** The ids of storage locations are known when they were written. */
-function withIds({ ids }: Migration, row: NewRow): NewRow {
+function withIds({ ids }: AzuracastMigration, row: RowToInsert): RowToInsert {
   const found = ['media', 'recordings', 'podcasts'].map(content => {
     const column = `${content}_storage_location_id`
     return [column, ids.find('storage', Number(row[column]))] as const
@@ -81,11 +90,11 @@ function withIds({ ids }: Migration, row: NewRow): NewRow {
 
 /** Fills `migration.stations` with those that are taken. */
 async function readSourceStations(
-  { ids, report, source, signal, sql, stations }: Migration,
+  { ids, report, source, signal, sql, stations }: AzuracastMigration,
   shortNames: ReadonlyMap<number, string>
 ): Promise<void> {
   for await (const { row, read } of readSourceRows({ source, onRows: () => {}, signal }, 'station')) {
-    const identity = identify(row, read)
+    const identity = readStationNames(row, read)
     const id = ids.find('station', identity.id)
     if (id === null) continue
     const [stored] = ids.wasTaken(identity.id)
@@ -123,9 +132,9 @@ const enabling = 'enabled stations'
  * Enables the stations that AzuraCast has enabled, and raises their revisions: a running Cuewire then publishes them
  * within seconds. Happens once per station.
  */
-export async function enableStations(migration: Migration): Promise<void> {
+export async function enableStations(migration: AzuracastMigration): Promise<void> {
   if (migration.isDryRun) return
-  const { lastId } = await readProgress(migration, enabling)
+  const { lastId } = await readStepProgress(migration, enabling)
   const fresh = [...migration.stations.values()].filter(({ sourceId }) => sourceId > lastId)
   if (fresh.length === 0) return
   const enabledIds = fresh.filter(({ isEnabled }) => isEnabled).map(({ id }) => id)
@@ -137,8 +146,8 @@ export async function enableStations(migration: Migration): Promise<void> {
       from (select set_config('cuewire.raises_revision', 'on', true)) setting
       where id = any(${fresh.map(({ id }) => id)}::bigint[])`
     for (const { id } of fresh) await addMissingPollRows(tx, id)
-    await raiseSharedCount(tx)
+    await raiseSharedFactCount(tx)
     const newest = Math.max(...fresh.map(({ sourceId }) => sourceId))
-    await storeProgress(tx, migration, enabling, { lastId: newest, isComplete: true })
+    await storeStepProgress(tx, migration, enabling, { lastId: newest, isComplete: true })
   })
 }

@@ -1,18 +1,26 @@
 import { dirname, join } from 'node:path'
 
-import { storageLocations } from '../../../api/admin/storage-locations.ts'
-import { locationIdentity, normalizePath, type StorageAdapter } from '../../../library/storage/location.ts'
-import { blankLocation, passwordTarget, withoutSecrets } from '../../../library/storage/record.ts'
+import { storageLocationsResource } from '../../../api/admin/storage-locations.ts'
+import {
+  blankLocation,
+  passwordTarget,
+  toLocationWithoutSecrets
+} from '../../../library/storage/location-record.ts'
+import {
+  locationIdentity,
+  normalizeStoragePath,
+  type StorageAdapter
+} from '../../../library/storage/location.ts'
 import { isInsideRoots } from '../../../platform/runtime/contained-files.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
-import { acceptRecord } from '../accept-record.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, migrateTable } from '../migration.ts'
-import { type Reader, type SourceRow, textOf } from '../source.ts'
+import { toValidRow } from '../accept-record.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { type AzuracastMigration, migrateSourceTable } from '../migration.ts'
+import { type RowReader, type SourceRow, scalarToText } from '../source.ts'
 
 interface MappedLocation {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
   readonly type: string
   readonly place: string
 }
@@ -36,8 +44,8 @@ const plainFields = (text: (column: string) => string) => ({
 })
 
 /** Takes storage locations; one of a place that Cuewire knows is that one. */
-export async function migrateStorageLocations(migration: Migration): Promise<void> {
-  await migrateTable<MappedLocation>(migration, {
+export async function migrateStorageLocations(migration: AzuracastMigration): Promise<void> {
+  await migrateSourceTable<MappedLocation>(migration, {
     table: 'storage_location',
     kind: 'storage',
     title: 'storage locations',
@@ -48,7 +56,11 @@ export async function migrateStorageLocations(migration: Migration): Promise<voi
   })
 }
 
-async function writeLocation({ ids }: Migration, tx: Tx, { sourceId, row, type, place }: MappedLocation) {
+async function writeLocation(
+  { ids }: AzuracastMigration,
+  tx: Tx,
+  { sourceId, row, type, place }: MappedLocation
+) {
   const [known] = await tx<{ id: number }[]>`
     select id from storage_locations where type = ${type} and place = ${place}`
   if (known) {
@@ -60,9 +72,9 @@ async function writeLocation({ ids }: Migration, tx: Tx, { sourceId, row, type, 
 }
 
 function mapLocation(
-  { secrets, report, copyMediaTo, storageRoots }: Migration,
+  { secrets, report, copyMediaTo, storageRoots }: AzuracastMigration,
   row: SourceRow,
-  read: Reader,
+  read: RowReader,
   sourceId: number
 ): MappedLocation | null {
   const text = (column: string) => read.text(row, column) ?? ''
@@ -71,14 +83,14 @@ function mapLocation(
   const sourcePath = text('path')
   const name = `${sourceId} (${adapter} ${sourcePath})`
   const isCopied = copyMediaTo !== null && adapter === 'local' && type === 'station_media'
-  const path = isCopied ? copiedPath(copyMediaTo, sourcePath) : sourcePath
-  const normalPath = normalizePath(adapter, path)
+  const path = isCopied ? copiedFolderPath(copyMediaTo, sourcePath) : sourcePath
+  const normalPath = normalizeStoragePath(adapter, path)
   if (normalPath === null) {
     report.leave('storage locations with an unusable path', name)
     return null
   }
   if (adapter === 'local' && !isInsideRoots(normalPath, storageRoots))
-    report.advise(`STORAGE_ROOTS must include ${proposeRoot(normalPath)}`)
+    report.advise(`STORAGE_ROOTS must include ${proposeStorageRoot(normalPath)}`)
   const body = {
     type,
     adapter,
@@ -92,7 +104,7 @@ function mapLocation(
       'settings of storage locations that are not accepted',
       `${name}: storage_quota ${text('storage_quota')}`
     )
-  const accepted = acceptRecord(storageLocations, body, secrets, problem =>
+  const accepted = toValidRow(storageLocationsResource, body, secrets, problem =>
     report.leave('settings of storage locations that are not accepted', `${name}: ${problem}`)
   )
   if (!accepted) return null
@@ -105,7 +117,7 @@ function mapLocation(
     adapter,
     path: normalPath,
     s3Bucket: body.s3Bucket,
-    s3Endpoint: textOf(accepted['s3_endpoint']),
+    s3Endpoint: scalarToText(accepted['s3_endpoint']),
     dropboxAppKey: body.dropboxAppKey,
     sftpHost: body.sftpHost,
     sftpUsername: body.sftpUsername,
@@ -114,19 +126,19 @@ function mapLocation(
   return {
     sourceId,
     type,
-    place: locationIdentity(withoutSecrets(record)),
+    place: locationIdentity(toLocationWithoutSecrets(record)),
     row: { ...accepted, sftp_password_for: body.sftpPassword ? passwordTarget(record) : '' }
   }
 }
 
 /** The folder of all stations, such as `/var/azuracast/stations`; never the top of the file system. */
-export function proposeRoot(path: string): string {
+export function proposeStorageRoot(path: string): string {
   const top = dirname(dirname(path))
   return top === '/' ? path : top
 }
 
 /** The folder of a copy: the last two parts of the path, such as `my_station/media`. */
-export function copiedPath(folder: string, path: string): string {
+export function copiedFolderPath(folder: string, path: string): string {
   return join(
     folder,
     ...path

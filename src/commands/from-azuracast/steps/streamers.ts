@@ -1,24 +1,27 @@
-import { sftpUsers } from '../../../api/admin/sftp-users.ts'
-import { parsePublicKeys } from '../../../api/admin/ssh-public-keys.ts'
-import { isVerifiableHash } from '../../../api/auth/passwords.ts'
-import { streamers as streamerResource } from '../../../api/streamers/streamers.ts'
+import { sftpUsersResource } from '../../../api/admin/sftp-users.ts'
+import { parseSshPublicKeys } from '../../../api/admin/ssh-public-keys.ts'
+import { isVerifiablePasswordHash } from '../../../api/auth/passwords.ts'
+import { streamersResource as streamerResource } from '../../../api/streamers/streamers.ts'
 import { cleanLine } from '../../../model/songs/song.ts'
-import { acceptRecord } from '../accept-record.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, readSourceRows, migrateTable } from '../migration.ts'
-import { textOf } from '../source.ts'
-import { usablePath, usableTime } from '../usable-values.ts'
-import type { Schedules } from './playlists.ts'
+import { toValidRow } from '../accept-record.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { type AzuracastMigration, readSourceRows, migrateSourceTable } from '../migration.ts'
+import { scalarToText } from '../source.ts'
+import { parseUsablePath, readUsableTime } from '../usable-values.ts'
+import type { SourceSchedules } from './playlists.ts'
 
 interface MappedAccount {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
 }
 
 /** Takes streamers with their passwords and schedules. */
-export async function migrateStreamers(migration: Migration, schedules: Schedules): Promise<void> {
+export async function migrateStreamers(
+  migration: AzuracastMigration,
+  schedules: SourceSchedules
+): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await migrateTable<MappedAccount>(migration, {
+  await migrateSourceTable<MappedAccount>(migration, {
     table: 'station_streamers',
     kind: 'streamer',
     title: 'streamers',
@@ -35,17 +38,21 @@ export async function migrateStreamers(migration: Migration, schedules: Schedule
         enforce_schedule: read.flag(row, 'enforce_schedule'),
         schedule_items: schedules.streamers.get(sourceId) ?? []
       }
-      const accepted = acceptRecord(streamerResource, body, secrets, problem =>
+      const accepted = toValidRow(streamerResource, body, secrets, problem =>
         report.leave('streamers or settings of them that are not accepted', `${name}: ${problem}`)
       )
       if (!accepted) return null
       const hash = read.text(row, 'streamer_password') ?? ''
-      if (!isVerifiableHash(hash)) report.leave('passwords of streamers that must be set anew', name)
+      if (!isVerifiablePasswordHash(hash)) report.leave('passwords of streamers that must be set anew', name)
       if (read.time(row, 'reactivate_at') !== null && !body.is_active)
         report.leave('streamers that must be activated again by hand', name)
       return {
         sourceId,
-        row: { station_id: station.id, ...accepted, streamer_password: isVerifiableHash(hash) ? hash : '' }
+        row: {
+          station_id: station.id,
+          ...accepted,
+          streamer_password: isVerifiablePasswordHash(hash) ? hash : ''
+        }
       }
     },
     async write(tx, accounts) {
@@ -64,21 +71,21 @@ export async function migrateStreamers(migration: Migration, schedules: Schedule
 }
 
 /** Takes the times at which streamers were live. */
-export async function migrateBroadcasts(migration: Migration): Promise<void> {
+export async function migrateBroadcasts(migration: AzuracastMigration): Promise<void> {
   const { ids, report, stations } = migration
   const names = new Map<number, { username: string; name: string }>()
   for await (const { row, read } of readSourceRows(migration, 'station_streamers')) {
     const username = read.text(row, 'streamer_username') ?? ''
     names.set(read.number(row, 'id'), { username, name: read.text(row, 'display_name') || username })
   }
-  await migrateTable<MappedAccount>(migration, {
+  await migrateSourceTable<MappedAccount>(migration, {
     table: 'station_streamer_broadcasts',
     title: 'broadcasts',
     convert(row, read, sourceId) {
       const station = stations.get(read.number(row, 'station_id'))
       if (!station) return null
       const name = `${station.name}: broadcast ${sourceId}`
-      const startedAtMs = usableTime(read, row, 'timestamp_start', () => {})
+      const startedAtMs = readUsableTime(read, row, 'timestamp_start', () => {})
       if (startedAtMs === null) {
         report.leave(
           'broadcasts without a usable start',
@@ -89,7 +96,7 @@ export async function migrateBroadcasts(migration: Migration): Promise<void> {
       const onProblem = (problem: string) =>
         report.leave('values of broadcasts that are not usable', `${name}: ${problem}`)
       const recording = read.text(row, 'recording_path') ?? ''
-      const isUsablePath = recording === '' || 'path' in usablePath(recording)
+      const isUsablePath = recording === '' || 'path' in parseUsablePath(recording)
       if (!isUsablePath) onProblem(`recording_path ${recording}`)
       const streamer = names.get(read.number(row, 'streamer_id'))
       return {
@@ -103,7 +110,10 @@ export async function migrateBroadcasts(migration: Migration): Promise<void> {
           recording_path: isUsablePath ? recording : '',
           started_at_ms: startedAtMs,
           // One that had not ended is over: the streamer connects to another server now.
-          ended_at_ms: Math.max(startedAtMs, usableTime(read, row, 'timestamp_end', onProblem) ?? startedAtMs)
+          ended_at_ms: Math.max(
+            startedAtMs,
+            readUsableTime(read, row, 'timestamp_end', onProblem) ?? startedAtMs
+          )
         }
       }
     },
@@ -123,9 +133,9 @@ export async function migrateBroadcasts(migration: Migration): Promise<void> {
 }
 
 /** Takes SFTP users with their passwords and keys. */
-export async function migrateSftpUsers(migration: Migration): Promise<void> {
+export async function migrateSftpUsers(migration: AzuracastMigration): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await migrateTable<MappedAccount>(migration, {
+  await migrateSourceTable<MappedAccount>(migration, {
     table: 'sftp_user',
     kind: 'sftp user',
     title: 'SFTP users',
@@ -134,10 +144,10 @@ export async function migrateSftpUsers(migration: Migration): Promise<void> {
       if (!station) return null
       const username = read.text(row, 'username') ?? ''
       const keys = read.text(row, 'public_keys') ?? ''
-      for (const { message } of parsePublicKeys(keys).problems)
+      for (const { message } of parseSshPublicKeys(keys).problems)
         report.leave('public keys of SFTP users that are not accepted', `${username}: ${message}`)
-      const accepted = acceptRecord(
-        sftpUsers,
+      const accepted = toValidRow(
+        sftpUsersResource,
         { username, publicKeys: withoutInvalidKeys(keys) },
         secrets,
         problem =>
@@ -145,15 +155,16 @@ export async function migrateSftpUsers(migration: Migration): Promise<void> {
       )
       if (!accepted) return null
       const hash = read.text(row, 'password') ?? ''
-      if (!isVerifiableHash(hash)) report.leave('passwords of SFTP users that must be set anew', username)
+      if (!isVerifiablePasswordHash(hash))
+        report.leave('passwords of SFTP users that must be set anew', username)
       return {
         sourceId,
-        row: { station_id: station.id, ...accepted, password: isVerifiableHash(hash) ? hash : '' }
+        row: { station_id: station.id, ...accepted, password: isVerifiablePasswordHash(hash) ? hash : '' }
       }
     },
     async write(tx, users) {
       for (const { sourceId, row } of users) {
-        const username = textOf(row['username'])
+        const username = scalarToText(row['username'])
         const [taken] = await tx`select from sftp_users where username = ${username}`
         if (taken) {
           report.leave('SFTP users whose name Cuewire has', username)
@@ -167,7 +178,7 @@ export async function migrateSftpUsers(migration: Migration): Promise<void> {
 }
 
 function withoutInvalidKeys(keys: string): string {
-  const invalidLines = new Set(parsePublicKeys(keys).problems.map(({ line }) => line))
+  const invalidLines = new Set(parseSshPublicKeys(keys).problems.map(({ line }) => line))
   if (invalidLines.has(0)) return ''
   return keys
     .split(/\r\n|\r|\n/)

@@ -1,32 +1,37 @@
-import { hlsStreams } from '../../../api/stations/hls-streams.ts'
-import { remotes } from '../../../api/stations/remotes.ts'
+import { hlsStreamsResource } from '../../../api/stations/hls-streams.ts'
+import { remotesResource } from '../../../api/stations/remotes.ts'
 import type { NamedValue } from '../../../model/fields/named-values.ts'
 import type { Tx } from '../../../stores/db/sql.ts'
 import { defaultMountPath } from '../../../stores/db/stations.ts'
-import { acceptRecord, openClamp } from '../accept-record.ts'
-import type { RecordKind } from '../ids.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, readProgress, storeProgress, migrateTable } from '../migration.ts'
-import { parseObject, type Reader, type SourceRow, textOf } from '../source.ts'
+import { toValidRow, openReportingClamp } from '../accept-record.ts'
+import type { RecordKind } from '../id-map.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import {
+  type AzuracastMigration,
+  readStepProgress,
+  storeStepProgress,
+  migrateSourceTable
+} from '../migration.ts'
+import { parseJsonObject, type RowReader, type SourceRow, scalarToText } from '../source.ts'
 
 interface MappedStream {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
 }
 
 const formats = ['mp3', 'ogg', 'aac', 'opus', 'flac']
 
 /** Takes mounts, HLS streams (which are mounts here) and remotes. */
-export async function migrateStreams(migration: Migration): Promise<void> {
+export async function migrateStreams(migration: AzuracastMigration): Promise<void> {
   await migrateMounts(migration)
   await migrateHlsStreams(migration)
   await addDefaultMounts(migration)
   await migrateRemotes(migration)
 }
 
-async function migrateMounts(migration: Migration): Promise<void> {
+async function migrateMounts(migration: AzuracastMigration): Promise<void> {
   const { report, secrets, stations } = migration
-  await migrateTable<MappedStream>(migration, {
+  await migrateSourceTable<MappedStream>(migration, {
     table: 'station_mounts',
     kind: 'mount',
     title: 'mounts',
@@ -37,7 +42,7 @@ async function migrateMounts(migration: Migration): Promise<void> {
       const name = `${station.name}: ${text('name')}`
       const onProblem = (problem: string) =>
         report.leave('settings of mounts that are not accepted', `${name}: ${problem}`)
-      const clampField = openClamp(onProblem)
+      const clampField = openReportingClamp(onProblem)
       const body = {
         name: text('name'),
         display_name: text('display_name'),
@@ -57,7 +62,7 @@ async function migrateMounts(migration: Migration): Promise<void> {
         custom_listen_url: text('custom_listen_url'),
         frontend_config: parseMountConfig(text('frontend_config'))
       }
-      const accepted = acceptRecord(hlsStreams, body, secrets, onProblem)
+      const accepted = toValidRow(hlsStreamsResource, body, secrets, onProblem)
       return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
     },
     write: (tx, mounts) => writeStreams(migration, tx, 'mount', mounts)
@@ -67,7 +72,7 @@ async function migrateMounts(migration: Migration): Promise<void> {
 /** A JSON object as named values; other text, such as XML, as one. */
 function parseMountConfig(text: string): NamedValue[] {
   if (text.trim() === '') return []
-  const members = Object.entries(parseObject(text))
+  const members = Object.entries(parseJsonObject(text))
   return members.length === 0
     ? [{ key: 'custom_config', value: text }]
     : members.map(([key, value]) => ({ key, value: isScalar(value) ? value : JSON.stringify(value) }))
@@ -76,9 +81,9 @@ function parseMountConfig(text: string): NamedValue[] {
 const isScalar = (value: unknown): value is NamedValue['value'] =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
-async function migrateHlsStreams(migration: Migration): Promise<void> {
+async function migrateHlsStreams(migration: AzuracastMigration): Promise<void> {
   const { report, secrets, stations } = migration
-  await migrateTable<MappedStream>(migration, {
+  await migrateSourceTable<MappedStream>(migration, {
     table: 'station_hls_streams',
     kind: 'hls stream',
     title: 'HLS streams',
@@ -88,7 +93,7 @@ async function migrateHlsStreams(migration: Migration): Promise<void> {
       const name = read.text(row, 'name') ?? ''
       const onProblem = (problem: string) =>
         report.leave('settings of HLS streams that are not accepted', `${station.name}: ${name}: ${problem}`)
-      const clampField = openClamp(onProblem)
+      const clampField = openReportingClamp(onProblem)
       const body = {
         name: `/hls/${name}`,
         // Now playing lists mounts here; players find HLS streams by the address of the station.
@@ -97,7 +102,7 @@ async function migrateHlsStreams(migration: Migration): Promise<void> {
         autodj_bitrate: clampField('bitrate', read.number(row, 'bitrate') || 128, 0, 10_000),
         frontend_config: [{ key: 'hls_format', value: read.text(row, 'format') ?? 'aac' }]
       }
-      const accepted = acceptRecord(hlsStreams, body, secrets, onProblem)
+      const accepted = toValidRow(hlsStreamsResource, body, secrets, onProblem)
       return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
     },
     write: (tx, streams) => writeStreams(migration, tx, 'hls stream', streams)
@@ -106,7 +111,7 @@ async function migrateHlsStreams(migration: Migration): Promise<void> {
 
 /** A station has each path once, and one default. */
 async function writeStreams(
-  { ids, report }: Migration,
+  { ids, report }: AzuracastMigration,
   tx: Tx,
   kind: RecordKind,
   streams: readonly MappedStream[]
@@ -114,11 +119,11 @@ async function writeStreams(
   for (const { sourceId, row } of streams) {
     const stationId = Number(row['station_id'])
     const [taken] =
-      await tx`select from hls_streams where station_id = ${stationId} and name = ${textOf(row['name'])}`
+      await tx`select from hls_streams where station_id = ${stationId} and name = ${scalarToText(row['name'])}`
     if (taken) {
       report.leave(
         'mounts and HLS streams whose path the station has already',
-        `station ${stationId}: ${textOf(row['name'])}`
+        `station ${stationId}: ${scalarToText(row['name'])}`
       )
       continue
     }
@@ -131,10 +136,10 @@ async function writeStreams(
 const defaultsStep = 'default mounts'
 
 /** Every station with streams has a default one; a station without streams gets the mount of new stations. */
-async function addDefaultMounts(migration: Migration): Promise<void> {
+async function addDefaultMounts(migration: AzuracastMigration): Promise<void> {
   const { isDryRun, sql, stations } = migration
   if (isDryRun) return
-  const { lastId } = await readProgress(migration, defaultsStep)
+  const { lastId } = await readStepProgress(migration, defaultsStep)
   const fresh = [...stations.values()].filter(({ sourceId }) => sourceId > lastId)
   if (fresh.length === 0) return
   await sql.begin(async tx => {
@@ -149,15 +154,15 @@ async function addDefaultMounts(migration: Migration): Promise<void> {
         where m.station_id = any(${stationIds}::bigint[])
           and not exists (select from hls_streams d where d.station_id = m.station_id and d.is_default)
         order by m.station_id, m.is_visible_on_public_pages desc, m.id)`
-    await storeProgress(tx, migration, defaultsStep, {
+    await storeStepProgress(tx, migration, defaultsStep, {
       lastId: Math.max(...fresh.map(({ sourceId }) => sourceId))
     })
   })
 }
 
-async function migrateRemotes(migration: Migration): Promise<void> {
+async function migrateRemotes(migration: AzuracastMigration): Promise<void> {
   const { ids, report, secrets, stations } = migration
-  await migrateTable<MappedStream>(migration, {
+  await migrateSourceTable<MappedStream>(migration, {
     table: 'station_remotes',
     kind: 'remote',
     title: 'remotes',
@@ -170,7 +175,7 @@ async function migrateRemotes(migration: Migration): Promise<void> {
       const isFed = read.flag(row, 'enable_autodj')
       const onProblem = (problem: string) =>
         report.leave('settings of remotes that are not accepted', `${station.name}: ${name}: ${problem}`)
-      const clampField = openClamp(onProblem)
+      const clampField = openReportingClamp(onProblem)
       const body = {
         name: name.slice(0, 100),
         url,
@@ -180,7 +185,7 @@ async function migrateRemotes(migration: Migration): Promise<void> {
         bitrate: isFed ? clampField('autodj_bitrate', read.number(row, 'autodj_bitrate'), 0, 10_000) : 0,
         format: isFed && formats.includes(text('autodj_format')) ? text('autodj_format') : ''
       }
-      const accepted = acceptRecord(remotes, body, secrets, onProblem)
+      const accepted = toValidRow(remotesResource, body, secrets, onProblem)
       if (isFed) report.leave('remotes to which Cuewire sends no stream', `${station.name}: ${name}`)
       if (type === '') report.leave('remotes that are not polled for listeners', `${station.name}: ${name}`)
       if (!accepted) return null
@@ -208,7 +213,7 @@ async function migrateRemotes(migration: Migration): Promise<void> {
  * of its own only that one is known to listeners, so it is not polled.
  */
 export function findRemoteStream(
-  read: Reader,
+  read: RowReader,
   row: SourceRow
 ): { readonly url: string; readonly type: string } {
   const text = (column: string) => (read.text(row, column) ?? '').trim()

@@ -1,19 +1,19 @@
-import { triggers as triggerNames } from '../../../model/station/triggers.ts'
-import { findMissingConfig, mergeConfig } from '../../../webhooks/config-change.ts'
-import { addGenerated } from '../../../webhooks/config.ts'
+import { triggerNames } from '../../../model/station/triggers.ts'
+import { findMissingHookSettings, mergeHookConfig } from '../../../webhooks/hook-config-change.ts'
+import { addGeneratedSettings } from '../../../webhooks/hook-config.ts'
 import { hookTypeNames, getHookType } from '../../../webhooks/types/hook-types.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, migrateTable } from '../migration.ts'
+import { insertRows, type RowToInsert } from '../insert-rows.ts'
+import { type AzuracastMigration, migrateSourceTable } from '../migration.ts'
 
 interface MappedHook {
   readonly sourceId: number
-  readonly row: NewRow
+  readonly row: RowToInsert
 }
 
 /** Takes web hooks. One whose config is not complete is disabled. */
-export async function migrateWebhooks(migration: Migration): Promise<void> {
+export async function migrateWebhooks(migration: AzuracastMigration): Promise<void> {
   const { ids, report, stations } = migration
-  await migrateTable<MappedHook>(migration, {
+  await migrateSourceTable<MappedHook>(migration, {
     table: 'station_webhooks',
     kind: 'webhook',
     title: 'web hooks',
@@ -39,7 +39,7 @@ export async function migrateWebhooks(migration: Migration): Promise<void> {
       // None means all, which it did not ask for.
       const isSilent = triggers.length > 0 && kept.length === 0
       const isEnabled = read.flag(row, 'is_enabled', true)
-      const isUsable = findMissingConfig(type, config).length === 0 && !isSilent
+      const isUsable = findMissingHookSettings(type, config).length === 0 && !isSilent
       if (isEnabled && !isUsable) report.leave('web hooks that were disabled', label)
       return {
         sourceId,
@@ -69,15 +69,19 @@ export async function migrateWebhooks(migration: Migration): Promise<void> {
 }
 
 /** Seals secrets and leaves out settings that are unset or unknown. */
-function mapConfig({ secrets }: Migration, typeName: string, config: Readonly<Record<string, unknown>>) {
+function mapConfig(
+  { secrets }: AzuracastMigration,
+  typeName: string,
+  config: Readonly<Record<string, unknown>>
+) {
   const type = getHookType(typeName)
   const sent = Object.entries(config).flatMap(([key, value]) => {
     const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     return isScalar && value !== '' ? [{ key, value }] : []
   })
-  const merged = mergeConfig(type, sent, [], secrets)
+  const merged = mergeHookConfig(type, sent, [], secrets)
   return {
-    config: addGenerated(type, merged.config, secrets).config,
+    config: addGeneratedSettings(type, merged.config, secrets).config,
     problems: merged.problems.map(({ message }) => message)
   }
 }

@@ -83,7 +83,7 @@ function checksum(bytes: Uint8Array): number {
 }
 
 /** Reads the block; null if it is malformed. */
-export function readStreamInfo(bytes: Uint8Array): FlacStreamInfo | null {
+export function parseFlacStreamInfo(bytes: Uint8Array): FlacStreamInfo | null {
   if (bytes.length < 34) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const sampleRate = view.getUint32(10) >>> 12

@@ -1,7 +1,7 @@
 import { decodeForeignText } from '../../../platform/text/foreign-text.ts'
 import type { FileTokenizer } from '../file-tokenizer.ts'
-import { latinOf } from '../tags/id3v2-names.ts'
-import { maxNativeTags, maxTextBytes, type NativeTag } from '../tags/native-tags.ts'
+import { decodeLatin1 } from '../tags/id3v2-names.ts'
+import { maxNativeTags, maxTagTextBytes, type NativeTag } from '../tags/native-tags.ts'
 
 const maxAtoms = 10_000
 /** The bytes of `meta` before its atoms. */
@@ -44,7 +44,7 @@ export async function readMp4Texts(file: FileTokenizer, start: number): Promise<
 }
 
 const read = (file: FileTokenizer, { start, end }: Atom) =>
-  file.readAt(start, Math.min(Math.max(0, end - start), maxTextBytes))
+  file.readAt(start, Math.min(Math.max(0, end - start), maxTagTextBytes))
 
 async function atomsIn(file: FileTokenizer, { start, end }: Atom): Promise<Atom[]> {
   const atoms: Atom[] = []
@@ -56,7 +56,7 @@ async function atomsIn(file: FileTokenizer, { start, end }: Atom): Promise<Atom[
     const length = isLarge ? Number(header.readBigUInt64BE(8)) : size === 0 ? end - at : size
     const content = at + (isLarge ? 16 : 8)
     if (at + length < content) break
-    atoms.push({ name: latinOf(header.subarray(4, 8)), start: content, end: Math.min(at + length, end) })
+    atoms.push({ name: decodeLatin1(header.subarray(4, 8)), start: content, end: Math.min(at + length, end) })
     at += length
   }
   return atoms

@@ -26,7 +26,7 @@ const sampleRates = [44_100, 48_000, 32_000, 0] as const
 const divisors = [4, 0, 2, 1] as const
 
 /** Reads the header at an index; null if there is none. */
-export function readMpegFrame(bytes: Uint8Array, at: number): MpegFrame | null {
+export function parseMpegFrame(bytes: Uint8Array, at: number): MpegFrame | null {
   const kind = bytes[at + 1] ?? 0
   if (bytes[at] !== 0xff || (kind & 0xe0) !== 0xe0) return null
   const divisor = divisors[(kind >> 3) & 3] ?? 0
@@ -64,7 +64,7 @@ export function areMpegFrames(bytes: Uint8Array, at: number, isEnd = false): boo
   let next = at
   for (let count = 0; count < 3; count += 1) {
     if (isEnd && (count === 2 ? next >= bytes.length : count === 1 && next === bytes.length)) return true
-    const frame = readMpegFrame(bytes, next)
+    const frame = parseMpegFrame(bytes, next)
     // The version, layer and sample rate of the first.
     const isSame = ((bytes[next + 1] ?? 0) & 0xfe) === ((bytes[at + 1] ?? 0) & 0xfe)
     if (frame === null || !isSame || frame.length < 4) return false

@@ -1,9 +1,9 @@
 import type { FileTokenizer } from '../file-tokenizer.ts'
-import { apeLength } from '../tags/ape.ts'
-import { startsId3v1 } from '../tags/id3v1.ts'
-import { id3v2Length } from '../tags/id3v2-frames.ts'
-import { latinOf } from '../tags/id3v2-names.ts'
-import { areMpegFrames, findMpegFrames, type MpegFrame, readMpegFrame } from './mpeg-frames.ts'
+import { parseApeLength } from '../tags/ape.ts'
+import { isId3v1Start } from '../tags/id3v1.ts'
+import { parseId3v2Length } from '../tags/id3v2-frames.ts'
+import { decodeLatin1 } from '../tags/id3v2-names.ts'
+import { areMpegFrames, findMpegFrames, type MpegFrame, parseMpegFrame } from './mpeg-frames.ts'
 
 /** Up to this size frames are counted, in about 0.1 seconds, where no header states their number. */
 const maxCountedBytes = 64 * 1024 * 1024
@@ -23,7 +23,7 @@ export async function readMpegSeconds(file: FileTokenizer, start: number, end: n
   const first = await findFirstFrame(file, start, end)
   if (first === null) return 0
   const bytes = await file.readAt(first, overlapBytes)
-  const frame = readMpegFrame(bytes, 0)
+  const frame = parseMpegFrame(bytes, 0)
   if (frame === null) return 0
   const declared = readInfo(bytes, frame)
   const size = end - first
@@ -48,19 +48,19 @@ async function findFirstFrame(file: FileTokenizer, start: number, end: number): 
  * it.
  */
 function readInfo(bytes: Buffer, { infoAt }: MpegFrame): { frames: number; bytes: number } | null {
-  const name = latinOf(bytes.subarray(infoAt, infoAt + 4))
+  const name = decodeLatin1(bytes.subarray(infoAt, infoAt + 4))
   if (name === 'Xing' || name === 'Info') {
     const hasBoth = ((bytes[infoAt + 7] ?? 0) & 3) === 3
     if (!hasBoth || bytes.length < infoAt + 16) return null
     return { frames: bytes.readUInt32BE(infoAt + 8), bytes: bytes.readUInt32BE(infoAt + 12) }
   }
-  const isVbri = latinOf(bytes.subarray(36, 40)) === 'VBRI' && bytes.length >= 54
+  const isVbri = decodeLatin1(bytes.subarray(36, 40)) === 'VBRI' && bytes.length >= 54
   return isVbri ? { frames: bytes.readUInt32BE(50), bytes: bytes.readUInt32BE(46) } : null
 }
 
 const isInfo = (bytes: Buffer, at: number, { infoAt }: MpegFrame) =>
-  /^(Xing|Info)$/.test(latinOf(bytes.subarray(at + infoAt, at + infoAt + 4))) ||
-  latinOf(bytes.subarray(at + 36, at + 40)) === 'VBRI'
+  /^(Xing|Info)$/.test(decodeLatin1(bytes.subarray(at + infoAt, at + infoAt + 4))) ||
+  decodeLatin1(bytes.subarray(at + 36, at + 40)) === 'VBRI'
 
 const indexOrEnd = (index: number) => (index < 0 ? Infinity : index)
 
@@ -77,7 +77,7 @@ async function count(file: FileTokenizer, start: number, end: number): Promise<n
     let nextTag = -1
     let isSynchronized = true
     while (at < stopAt) {
-      const frame = readMpegFrame(bytes, at)
+      const frame = parseMpegFrame(bytes, at)
       if (frame !== null && frame.length >= 4 && (isSynchronized || areMpegFrames(bytes, at))) {
         isSynchronized = true
         const isWhole = at + frame.length <= bytes.length
@@ -101,6 +101,6 @@ async function count(file: FileTokenizer, start: number, end: number): Promise<n
 
 /** The length of a tag between two files that were joined. */
 function tagLength(bytes: Uint8Array): number {
-  if (startsId3v1(bytes)) return 128
-  return id3v2Length(bytes) || apeLength(bytes)
+  if (isId3v1Start(bytes)) return 128
+  return parseId3v2Length(bytes) || parseApeLength(bytes)
 }

@@ -1,9 +1,9 @@
 import type { IPicture } from 'music-metadata'
 
 import type { FileTokenizer } from '../file-tokenizer.ts'
-import { latinOf } from '../tags/id3v2-names.ts'
-import { noTags, type TagBlock } from '../tags/native-tags.ts'
-import { readFlacPicture, readVorbisComments } from '../tags/vorbis-comments.ts'
+import { decodeLatin1 } from '../tags/id3v2-names.ts'
+import { noTagBlock, type TagBlock } from '../tags/native-tags.ts'
+import { parseFlacPicture, parseVorbisComments } from '../tags/vorbis-comments.ts'
 import type { OggStream } from './ogg-streams.ts'
 
 const maxHeaderBytes = 32 * 1024 * 1024
@@ -15,7 +15,7 @@ export class OggHeaders {
   stream: OggStream | null = null
   isComplete = false
   readonly #pictures: IPicture[] = []
-  #comments: TagBlock = noTags
+  #comments: TagBlock = noTagBlock
   #pieces: Uint8Array[] = []
   #bytes = 0
   #packets = 0
@@ -53,19 +53,19 @@ export class OggHeaders {
 
   #readPacket(packet: Buffer, codec: OggStream['codec']): void {
     this.isComplete = codec !== 'flac'
-    if (codec === 'vorbis' && latinOf(packet.subarray(0, 7)) === '\u0003vorbis')
-      this.#comments = readVorbisComments(packet.subarray(7))
-    if (codec === 'opus' && latinOf(packet.subarray(0, 8)) === 'OpusTags')
-      this.#comments = readVorbisComments(packet.subarray(8))
-    if (codec === 'speex') this.#comments = readVorbisComments(packet)
+    if (codec === 'vorbis' && decodeLatin1(packet.subarray(0, 7)) === '\u0003vorbis')
+      this.#comments = parseVorbisComments(packet.subarray(7))
+    if (codec === 'opus' && decodeLatin1(packet.subarray(0, 8)) === 'OpusTags')
+      this.#comments = parseVorbisComments(packet.subarray(8))
+    if (codec === 'speex') this.#comments = parseVorbisComments(packet)
     if (codec !== 'flac') return
     // Each packet is a block of FLAC, up to the first frame.
     const [kind = 0xff] = packet
     this.isComplete = kind >= 0x80
     if (kind === 0xff) return
-    if ((kind & 0x7f) === 4) this.#comments = readVorbisComments(packet.subarray(4))
+    if ((kind & 0x7f) === 4) this.#comments = parseVorbisComments(packet.subarray(4))
     const picture =
-      (kind & 0x7f) === 6 && this.#pictures.length < 20 ? readFlacPicture(packet.subarray(4)) : null
+      (kind & 0x7f) === 6 && this.#pictures.length < 20 ? parseFlacPicture(packet.subarray(4)) : null
     if (picture) this.#pictures.push(picture)
   }
 }

@@ -1,4 +1,4 @@
-import { latinOf } from '../tags/id3v2-names.ts'
+import { decodeLatin1 } from '../tags/id3v2-names.ts'
 
 export interface OggStream {
   readonly serial: number
@@ -10,8 +10,8 @@ export interface OggStream {
 }
 
 /** Identifies a stream by its first packet. */
-export function identifyStream(head: Buffer, serial: number): OggStream | 'video' | 'other' {
-  const name = latinOf(head.subarray(0, 8))
+export function identifyOggStream(head: Buffer, serial: number): OggStream | 'video' | 'other' {
+  const name = decodeLatin1(head.subarray(0, 8))
   const stream = (codec: OggStream['codec'], sampleRate: number, skippedSamples = 0) =>
     sampleRate > 0 ? { serial, codec, sampleRate, skippedSamples } : ('other' as const)
   if (name === 'OpusHead' && head.length >= 12) return stream('opus', 48_000, head.readUInt16LE(10))

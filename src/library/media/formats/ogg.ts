@@ -2,7 +2,7 @@ import type { FileTokenizer } from '../file-tokenizer.ts'
 import type { AudioContent } from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
 import { OggHeaders } from './ogg-headers.ts'
-import { identifyStream, type OggStream } from './ogg-streams.ts'
+import { identifyOggStream, type OggStream } from './ogg-streams.ts'
 
 /** One of the pages of which Ogg consists. */
 interface Page {
@@ -46,7 +46,7 @@ export async function readOgg(file: FileTokenizer, start: number, end: number): 
     at = page.end
     if (page.isFirst) {
       const head = await file.readAt(page.bodyAt, Math.min(page.end - page.bodyAt, 256))
-      const found = identifyStream(head, page.serial)
+      const found = identifyOggStream(head, page.serial)
       hasVideo ||= found === 'video'
       const stream = typeof found === 'string' ? null : found
       if (isInHeads) link = link.stream === null ? { ...link, stream } : link

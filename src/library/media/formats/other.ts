@@ -2,14 +2,14 @@ import { type IAudioMetadata, type IPicture, parseFromTokenizer } from 'music-me
 
 import { decodeForeignText, withoutLostCharacters } from '../../../platform/text/foreign-text.ts'
 import type { FileTokenizer } from '../file-tokenizer.ts'
-import { latinOf } from '../tags/id3v2-names.ts'
-import { readId3v2 } from '../tags/id3v2.ts'
+import { decodeLatin1 } from '../tags/id3v2-names.ts'
+import { parseId3v2Tag } from '../tags/id3v2.ts'
 import {
   type AudioContent,
   maxNativeTags,
-  maxTextBytes,
+  maxTagTextBytes,
   type NativeTag,
-  noTags,
+  noTagBlock,
   type TagBlock
 } from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
@@ -18,10 +18,13 @@ import { readMp4Texts } from './mp4.ts'
 const maxChunks = 10_000
 
 /** What the parser found, or that the file is MPEG audio that starts somewhere. */
-export type OtherContent = AudioContent | 'mpeg'
+export type OtherFormatContent = AudioContent | 'mpeg'
 
 /** Reads MP4, WMA, AIFF, AAC, Matroska, WavPack, Musepack, Monkey's Audio and so on, after the tags at its start. */
-export async function readOther(file: FileTokenizer, start: number): Promise<OtherContent> {
+export async function readOtherFormatContent(
+  file: FileTokenizer,
+  start: number
+): Promise<OtherFormatContent> {
   file.setPosition(start)
   const { format, native } = await parseFromTokenizer(file, {})
   if (format.container === 'MPEG') return 'mpeg'
@@ -33,7 +36,7 @@ export async function readOther(file: FileTokenizer, start: number): Promise<Oth
   const mp4 = native['iTunes']?.some(({ value }) => isDamaged(value)) ? await readMp4Texts(file, start) : []
   const author = native['asf'] ? await readAsfAuthor(file, start) : ''
   const blocks = Object.entries(native)
-    .filter(([kind]) => kind !== 'AIFF' && (aiff.id3 === noTags || !kind.startsWith('ID3v2')))
+    .filter(([kind]) => kind !== 'AIFF' && (aiff.id3 === noTagBlock || !kind.startsWith('ID3v2')))
     .map(([kind, tags]) => (kind === 'iTunes' ? withTexts(toBlock(tags), mp4) : toBlock(tags)))
     .map(block => (author === '' ? block : withAuthorFirst(block, author)))
   return { seconds: seconds ?? 0, blocks: [aiff.id3, aiff.texts, ...blocks] }
@@ -79,17 +82,17 @@ function isPicture(value: unknown): value is IPicture {
 /** Reads the chunks of AIFF that contain an ID3v2 tag or texts, whose encoding is unknown. */
 async function readAiff(file: FileTokenizer, start: number): Promise<{ id3: TagBlock; texts: TagBlock }> {
   const tags: NativeTag[] = []
-  let id3 = noTags
+  let id3 = noTagBlock
   const header = await file.readAt(start, 12)
-  const isAiff = /^FORM.{4}AIF[FC]$/s.test(latinOf(header))
+  const isAiff = /^FORM.{4}AIF[FC]$/s.test(decodeLatin1(header))
   let at = isAiff ? start + 12 : file.size
   for (let count = 0; count < maxChunks && at + 8 <= file.size; count += 1) {
     const chunk = await file.readAt(at, 8)
     const size = chunk.readUInt32BE(4)
-    const name = latinOf(chunk.subarray(0, 4))
-    if (/^ID3 $/i.test(name) && id3 === noTags) id3 = readId3v2(await file.readAt(at + 8, size))
+    const name = decodeLatin1(chunk.subarray(0, 4))
+    if (/^ID3 $/i.test(name) && id3 === noTagBlock) id3 = parseId3v2Tag(await file.readAt(at + 8, size))
     if (/^(NAME|AUTH|\(c\) |ANNO)$/.test(name) && tags.length < maxNativeTags) {
-      const text = decodeForeignText(await file.readAt(at + 8, Math.min(size, maxTextBytes)))
+      const text = decodeForeignText(await file.readAt(at + 8, Math.min(size, maxTagTextBytes)))
       const values = text.split('\0', 100).filter(value => value.trim() !== '')
       // The names would be others in Vorbis comments.
       tags.push(...values.map(value => ({ id: `AIFF:${name.trim()}`, text: value.trim() })))

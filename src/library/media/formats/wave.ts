@@ -1,13 +1,13 @@
-import { decodeForeignText, isWide } from '../../../platform/text/foreign-text.ts'
+import { decodeForeignText, isWideEncoding } from '../../../platform/text/foreign-text.ts'
 import type { FileTokenizer } from '../file-tokenizer.ts'
-import { latinOf } from '../tags/id3v2-names.ts'
-import { readId3v2 } from '../tags/id3v2.ts'
+import { decodeLatin1 } from '../tags/id3v2-names.ts'
+import { parseId3v2Tag } from '../tags/id3v2.ts'
 import {
   type AudioContent,
   maxNativeTags,
-  maxTextBytes,
+  maxTagTextBytes,
   type NativeTag,
-  noTags
+  noTagBlock
 } from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
 
@@ -17,8 +17,9 @@ const unknownSize = 0xffff_ffff
 const pcmFormats: readonly number[] = [1, 3, 0xfffe]
 
 /** Whether a RIFF file, or one of its forms for more than 4 GiB, contains audio. */
-export const startsWave = (start: Uint8Array): boolean =>
-  /^(RIFF|RF64|BW64)/.test(latinOf(start.subarray(0, 4))) && latinOf(start.subarray(8, 12)) === 'WAVE'
+export const isWaveStart = (start: Uint8Array): boolean =>
+  /^(RIFF|RF64|BW64)/.test(decodeLatin1(start.subarray(0, 4))) &&
+  decodeLatin1(start.subarray(8, 12)) === 'WAVE'
 
 /** Reads WAV, RF64 or BW64 in a part of a file. */
 export async function readWave(file: FileTokenizer, start: number, end: number): Promise<AudioContent> {
@@ -26,13 +27,13 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
   let audioBytes = 0
   let samples = 0
   let largeSize: number | null = null
-  let id3 = noTags
+  let id3 = noTagBlock
   const infos: Buffer[] = []
   let codePage: string | null = null
   let at = start + 12
   for (let count = 0; count < maxChunks && at + 8 <= end; count += 1) {
     const header = await file.readAt(at, 8)
-    const name = latinOf(header.subarray(0, 4))
+    const name = decodeLatin1(header.subarray(0, 4))
     let size = header.readUInt32LE(4)
     const read = (length = size) => file.readAt(at + 8, Math.min(length, size, end - at - 8))
     if (name === 'ds64') {
@@ -61,8 +62,8 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
       if (page.length === 2 && page.readUInt16LE(0) !== 0) codePage = `cp${page.readUInt16LE(0)}`
     } else if (name === 'LIST' && infos.length < 20) {
       const list = await read()
-      if (latinOf(list.subarray(0, 4)) === 'INFO') infos.push(list.subarray(4))
-    } else if (/^id3 $/i.test(name) && id3 === noTags) id3 = readId3v2(await read())
+      if (decodeLatin1(list.subarray(0, 4)) === 'INFO') infos.push(list.subarray(4))
+    } else if (/^id3 $/i.test(name) && id3 === noTagBlock) id3 = parseId3v2Tag(await read())
     at += 8 + size
     // Some programs write no byte of padding after an odd size.
     if (size % 2 === 1 && ((await startsChunk(at + 1)) || !(await startsChunk(at)))) at += 1
@@ -74,7 +75,7 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
   async function startsChunk(offset: number): Promise<boolean> {
     if (offset + 8 > end) return false
     const chunk = await file.readAt(offset, 8)
-    return /^[ -~]{4}$/.test(latinOf(chunk.subarray(0, 4))) && chunk.readUInt32LE(4) <= end - offset - 8
+    return /^[ -~]{4}$/.test(decodeLatin1(chunk.subarray(0, 4))) && chunk.readUInt32LE(4) <= end - offset - 8
   }
 
   function secondsOf(): number {
@@ -89,9 +90,9 @@ function readInfo(list: Buffer, codePage: string | null): NativeTag[] {
   const tags: NativeTag[] = []
   for (let at = 0; at + 8 <= list.length && tags.length < maxNativeTags;) {
     const size = list.readUInt32LE(at + 4)
-    const value = list.subarray(at + 8, at + 8 + Math.min(size, maxTextBytes))
+    const value = list.subarray(at + 8, at + 8 + Math.min(size, maxTagTextBytes))
     const text = decodeForeignText(withoutEnd(value, codePage), codePage)
-    const id = latinOf(list.subarray(at, at + 4)).trim()
+    const id = decodeLatin1(list.subarray(at, at + 4)).trim()
     if (text.trim() !== '') tags.push({ id, text })
     at += 8 + size + (size % 2)
   }
@@ -103,7 +104,7 @@ function withoutEnd(value: Buffer, codePage: string | null): Buffer {
   let length = value.length - (value.length % 2)
   while (length > 0 && value.readUInt16LE(length - 2) === 0) length -= 2
   const wide = value.subarray(0, length)
-  if (isWide(wide, codePage)) return wide
+  if (isWideEncoding(wide, codePage)) return wide
   const end = value.indexOf(0)
   return end < 0 ? value : value.subarray(0, end)
 }

@@ -1,21 +1,21 @@
 import type { IPicture } from 'music-metadata'
 
 import { decodeForeignText } from '../../../platform/text/foreign-text.ts'
-import { latinOf } from './id3v2-names.ts'
-import { maxNativeTags, maxTextBytes, type NativeTag, noTags, type TagBlock } from './native-tags.ts'
+import { decodeLatin1 } from './id3v2-names.ts'
+import { maxNativeTags, maxTagTextBytes, type NativeTag, noTagBlock, type TagBlock } from './native-tags.ts'
 
 export const apeFooterBytes = 32
 
 /** The length of the items and the footer that ends here, or 0. The header before them is not counted. */
-export function apeLength(footer: Uint8Array): number {
-  if (footer.length < apeFooterBytes || latinOf(footer.subarray(0, 8)) !== 'APETAGEX') return 0
+export function parseApeLength(footer: Uint8Array): number {
+  if (footer.length < apeFooterBytes || decodeLatin1(footer.subarray(0, 8)) !== 'APETAGEX') return 0
   const size = view(footer).getUint32(12, true)
   return size >= apeFooterBytes ? size : 0
 }
 
 /** Reads the items of an APEv1 or APEv2 tag, which end with its footer. Malformed items end the tag. */
-export function readApe(tag: Uint8Array): TagBlock {
-  if (tag.length < apeFooterBytes) return noTags
+export function parseApeTag(tag: Uint8Array): TagBlock {
+  if (tag.length < apeFooterBytes) return noTagBlock
   const end = tag.length - apeFooterBytes
   const count = Math.min(view(tag).getUint32(end + 16, true), maxNativeTags)
   const tags: NativeTag[] = []
@@ -27,7 +27,7 @@ export function readApe(tag: Uint8Array): TagBlock {
     const nameEnd = tag.indexOf(0, at + 8)
     const dataEnd = nameEnd + 1 + size
     if (nameEnd < 0 || nameEnd - at > 264 || dataEnd > end) break
-    const id = latinOf(tag.subarray(at + 8, nameEnd))
+    const id = decodeLatin1(tag.subarray(at + 8, nameEnd))
     const value = tag.subarray(nameEnd + 1, dataEnd)
     if (kind === 0) tags.push(...readTexts(id, value).slice(0, maxNativeTags - tags.length))
     else if (kind === 1 && /^cover art/i.test(id)) pictures.push(readCover(id, value))
@@ -38,7 +38,7 @@ export function readApe(tag: Uint8Array): TagBlock {
 
 function readTexts(id: string, value: Uint8Array): NativeTag[] {
   const tags: NativeTag[] = []
-  const bytes = value.subarray(0, maxTextBytes)
+  const bytes = value.subarray(0, maxTagTextBytes)
   let start = 0
   while (start <= bytes.length && tags.length < 1_000) {
     const nul = bytes.indexOf(0, start)

@@ -1,10 +1,10 @@
-import { cleanLine, maxLengths } from '../../../model/songs/song.ts'
+import { cleanLine, maxTagLengths } from '../../../model/songs/song.ts'
 import type { TagTexts } from './named-tags.ts'
 
 const maxArtists = 20
 
 /** The displayed artist, and all artists if the file lists them. */
-export interface Artists {
+export interface SongArtists {
   readonly artist: string
   readonly artists: readonly string[]
 }
@@ -13,13 +13,13 @@ export interface Artists {
  * Reads the artists of a song from its tags, the most important block first. A list is several values of the tag
  * for the artist, or the tag `ARTISTS` that Picard adds. A slash is part of a name: `AC/DC` is one artist.
  */
-export function readArtists(blocks: readonly TagTexts[]): Artists {
+export function pickSongArtists(blocks: readonly TagTexts[]): SongArtists {
   const text = blocks.map(block => block.get('artist')?.[0]).find(first => first !== undefined)
   const list = blocks.map(block => listOf(block, text)).find(names => names.length > 0) ?? []
   const artists = unique(list)
   return {
-    artist: cleanLine(text ?? joinNames(artists), maxLengths.artist),
-    artists: artists.length === 1 && artists[0] === cleanLine(text ?? '', maxLengths.artist) ? [] : artists
+    artist: cleanLine(text ?? joinNames(artists), maxTagLengths.artist),
+    artists: artists.length === 1 && artists[0] === cleanLine(text ?? '', maxTagLengths.artist) ? [] : artists
   }
 }
 
@@ -63,7 +63,7 @@ function splitAtSlashes(value: string, displayed: string): readonly string[] | n
 }
 
 function unique(names: readonly string[]): string[] {
-  const clean = names.map(name => cleanLine(name, maxLengths.artist)).filter(name => name !== '')
+  const clean = names.map(name => cleanLine(name, maxTagLengths.artist)).filter(name => name !== '')
   return [...new Set(clean)].slice(0, maxArtists)
 }
 

@@ -1,12 +1,12 @@
 import { decodeForeignText } from '../../../platform/text/foreign-text.ts'
 import { id3Genres } from './id3-genres.ts'
-import { type NativeTag, noTags, type TagBlock } from './native-tags.ts'
+import { type NativeTag, noTagBlock, type TagBlock } from './native-tags.ts'
 
 export const id3v1Bytes = 128
 
 /** Reads the 128 bytes of an ID3v1 tag. Its texts have at most 30 bytes, in an encoding that it does not name. */
-export function readId3v1(tag: Uint8Array): TagBlock {
-  if (!startsId3v1(tag)) return noTags
+export function parseId3v1Tag(tag: Uint8Array): TagBlock {
+  if (!isId3v1Start(tag)) return noTagBlock
   const text = (start: number, length: number) => {
     const field = tag.subarray(start, start + length)
     const end = field.indexOf(0)
@@ -25,5 +25,5 @@ export function readId3v1(tag: Uint8Array): TagBlock {
   return { tags: tags.filter(({ text: value }) => value !== ''), pictures: [] }
 }
 
-export const startsId3v1 = (bytes: Uint8Array): boolean =>
+export const isId3v1Start = (bytes: Uint8Array): boolean =>
   bytes.length >= id3v1Bytes && bytes[0] === 0x54 && bytes[1] === 0x41 && bytes[2] === 0x47

@@ -1,4 +1,4 @@
-import { latinOf, shortFrameIds } from './id3v2-names.ts'
+import { decodeLatin1, id3v22FrameIds } from './id3v2-names.ts'
 
 /** A frame, with the name it has in ID3v2.4. */
 export interface Id3Frame {
@@ -12,7 +12,7 @@ const headerBytes = 10
 const maxFrames = 10_000
 
 /** The length of the tag that starts here, with header and footer; 0 if none does. */
-export function id3v2Length(start: Uint8Array): number {
+export function parseId3v2Length(start: Uint8Array): number {
   const [i, d, three, major = 0, revision = 0, flags = 0, ...size] = start.subarray(0, headerBytes)
   const isTag = i === 0x49 && d === 0x44 && three === 0x33 && major < 0xff && revision < 0xff
   if (!isTag || size.length < 4 || size.some(byte => byte > 0x7f)) return 0
@@ -20,7 +20,7 @@ export function id3v2Length(start: Uint8Array): number {
 }
 
 /** Reads the frames of a tag, which ends at its padding or the first malformed frame. */
-export function readFrames(tag: Uint8Array): Id3Frame[] {
+export function parseId3v2Frames(tag: Uint8Array): Id3Frame[] {
   const [, , , major = 0, , flags = 0] = tag
   // The flag 0x40 of 2.2 says that the tag is compressed, in a way that was never defined.
   if (major < 2 || major > 4 || (major === 2 && flags & 0x40)) return []
@@ -42,11 +42,11 @@ function readShortFrames(body: Uint8Array): Id3Frame[] {
   const frames: Id3Frame[] = []
   let at = 0
   while (at + 6 <= body.length && frames.length < maxFrames) {
-    const id = latinOf(body.subarray(at, at + 3))
+    const id = decodeLatin1(body.subarray(at, at + 3))
     const size = readSize(body, at + 2) & 0xff_ffff
     if (!/^[A-Z][A-Z\d]{2}$/.test(id)) break
     const content = body.subarray(at + 6, at + 6 + size)
-    frames.push({ id: shortFrameIds[id] ?? id, content, isCompressed: false })
+    frames.push({ id: id3v22FrameIds[id] ?? id, content, isCompressed: false })
     at += 6 + size
   }
   return frames
@@ -70,9 +70,9 @@ function readLongFrames(body: Uint8Array, major: number, isUnsynchronised: boole
 
 /** Some programs write frames of 2.2 into later tags, and end their names with a space or NUL. */
 function frameIdAt(body: Uint8Array, at: number): string | null {
-  const id = latinOf(body.subarray(at, at + 4))
+  const id = decodeLatin1(body.subarray(at, at + 4))
   if (/^[A-Z][A-Z\d]{3}$/.test(id)) return id
-  return /^[A-Z][A-Z\d]{2}[ \0]$/.test(id) ? (shortFrameIds[id.slice(0, 3)] ?? id.slice(0, 3)) : null
+  return /^[A-Z][A-Z\d]{2}[ \0]$/.test(id) ? (id3v22FrameIds[id.slice(0, 3)] ?? id.slice(0, 3)) : null
 }
 
 /** iTunes and others write sizes of 2.4 as those of 2.3. The size after which a frame or the end follows is right. */

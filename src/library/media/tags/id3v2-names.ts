@@ -1,5 +1,5 @@
 /** The frames of ID3v2.2 by their name in 2.3 and 2.4. */
-export const shortFrameIds: Readonly<Record<string, string>> = {
+export const id3v22FrameIds: Readonly<Record<string, string>> = {
   COM: 'COMM',
   IPL: 'IPLS',
   PIC: 'PIC',
@@ -57,4 +57,4 @@ export const shortFrameIds: Readonly<Record<string, string>> = {
 }
 
 /** The name of a frame or chunk. */
-export const latinOf = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
+export const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes)

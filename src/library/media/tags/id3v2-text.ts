@@ -1,5 +1,5 @@
 import { decodeForeignText, withoutLostCharacters } from '../../../platform/text/foreign-text.ts'
-import { maxTextBytes } from './native-tags.ts'
+import { maxTagTextBytes } from './native-tags.ts'
 
 /**
  * Decodes the text of a frame by its encoding byte. Texts that claim to be Latin-1 or UTF-8 are decoded as foreign
@@ -7,7 +7,7 @@ import { maxTextBytes } from './native-tags.ts'
  * it.
  */
 export function decodeId3Text(bytes: Uint8Array, encoding: number): string {
-  const start = bytes.subarray(0, maxTextBytes)
+  const start = bytes.subarray(0, maxTagTextBytes)
   const order = startOrder(start)
   if (order === null && encoding !== 1 && encoding !== 2) return decodeId3Latin(start)
   const texts = decodeUtf16Values(start, encoding === 2 ? 'utf-16be' : 'utf-16le')
@@ -39,7 +39,7 @@ function startOrder([first = 0, second = 0]: Uint8Array): string | null {
 export function decodeId3Latin(bytes: Uint8Array): string {
   const values: string[] = []
   let start = 0
-  const end = Math.min(bytes.length, maxTextBytes)
+  const end = Math.min(bytes.length, maxTagTextBytes)
   while (start <= end && values.length < 1_000) {
     const nul = bytes.indexOf(0, start)
     const next = nul < 0 || nul > end ? end : nul
@@ -50,4 +50,4 @@ export function decodeId3Latin(bytes: Uint8Array): string {
 }
 
 /** The values of a text, without empty ones at its end. */
-export const splitAtNul = (text: string): string[] => text.replace(/\0+$/, '').split('\0').slice(0, 1_000)
+export const splitTextAtNul = (text: string): string[] => text.replace(/\0+$/, '').split('\0').slice(0, 1_000)

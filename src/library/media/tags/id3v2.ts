@@ -2,8 +2,8 @@ import { inflateSync } from 'node:zlib'
 
 import type { IPicture } from 'music-metadata'
 
-import { readFrames } from './id3v2-frames.ts'
-import { decodeId3Latin, decodeId3Text, splitAtNul } from './id3v2-text.ts'
+import { parseId3v2Frames } from './id3v2-frames.ts'
+import { decodeId3Latin, decodeId3Text, splitTextAtNul } from './id3v2-text.ts'
 import { maxNativeTags, type NativeTag, type TagBlock } from './native-tags.ts'
 
 /** Pictures are the only content that is larger. */
@@ -15,11 +15,11 @@ const maxInflatedBytes = 8 * 1024 * 1024
  * Reads an ID3v2 tag (2.2, 2.3 or 2.4) with its header. Frames are named as in 2.4. Frames that are malformed,
  * encrypted or repeated are ignored; a value is split at NUL only, because a slash may belong to a name.
  */
-export function readId3v2(tag: Uint8Array): TagBlock {
+export function parseId3v2Tag(tag: Uint8Array): TagBlock {
   const tags: NativeTag[] = []
   const pictures: IPicture[] = []
   let inflatableBytes = maxInflatedBytes
-  for (const { id, content, isCompressed } of readFrames(tag)) {
+  for (const { id, content, isCompressed } of parseId3v2Frames(tag)) {
     if (tags.length >= maxNativeTags) break
     const bytes = isCompressed ? inflate(content, inflatableBytes) : content
     if (isCompressed) inflatableBytes = bytes === null ? inflatableBytes >> 1 : inflatableBytes - bytes.length
@@ -43,7 +43,7 @@ function inflate(bytes: Uint8Array, maxOutputLength: number): Uint8Array | null 
 
 function readTexts(id: string, bytes: Uint8Array): NativeTag[] {
   const [encoding = 0] = bytes
-  const texts = () => splitAtNul(decodeId3Text(bytes.subarray(1), encoding))
+  const texts = () => splitTextAtNul(decodeId3Text(bytes.subarray(1), encoding))
   const named = (name: string, values: readonly string[]) =>
     values.map(text => ({ id: name === '' ? id : `${id}:${name}`, text }))
   switch (id) {
@@ -55,7 +55,7 @@ function readTexts(id: string, bytes: Uint8Array): NativeTag[] {
     case 'COMM':
     case 'USLT': {
       if (bytes.length < 5) return []
-      const [name = '', ...values] = splitAtNul(decodeId3Text(bytes.subarray(4), encoding))
+      const [name = '', ...values] = splitTextAtNul(decodeId3Text(bytes.subarray(4), encoding))
       return id === 'USLT' ? named('', values) : named(name.trim(), values)
     }
     case 'SYLT':
@@ -79,7 +79,7 @@ function readTexts(id: string, bytes: Uint8Array): NativeTag[] {
       return named('', [texts().join(', ')])
     default:
       if (id.startsWith('T')) return named('', texts())
-      return id.startsWith('W') ? named('', splitAtNul(decodeId3Latin(bytes)).slice(0, 1)) : []
+      return id.startsWith('W') ? named('', splitTextAtNul(decodeId3Latin(bytes)).slice(0, 1)) : []
   }
 }
 

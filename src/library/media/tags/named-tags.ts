@@ -1,27 +1,27 @@
 import { cleanLines } from '../../../model/songs/song.ts'
 import type { TagBlock } from './native-tags.ts'
-import { isFreeTag, tagAliases, tagName, tagSynonyms } from './tag-names.ts'
+import { isFreeTag, tagAliases, canonicalTagName, tagSynonyms } from './tag-names.ts'
 
 const maxTags = 200
 const maxValues = 50
 /** In code points. */
 const maxValueLength = 8_000
 
-/** The texts of a file by the name of their tag; see `tagName`. */
+/** The texts of a file by the name of their tag; see `canonicalTagName`. */
 export type TagTexts = ReadonlyMap<string, readonly string[]>
 
 /** Collects the texts of one kind of tags. Texts under free names only count if the format's own tag is missing. */
-export function collectTexts({ tags }: Pick<TagBlock, 'tags'>): TagTexts {
+export function collectTagTexts({ tags }: Pick<TagBlock, 'tags'>): TagTexts {
   const texts = new Map<string, string[]>()
   const fixed = tags.filter(({ id }) => !isFreeTag(id))
   add(fixed)
   const names = new Set(texts.keys())
-  add(tags.filter(({ id }) => isFreeTag(id) && !names.has(tagName(id))))
+  add(tags.filter(({ id }) => isFreeTag(id) && !names.has(canonicalTagName(id))))
   return texts
 
   function add(some: TagBlock['tags']): void {
     for (const { id, text } of some) {
-      const name = tagName(id)
+      const name = canonicalTagName(id)
       const known = texts.get(name)
       if (text.trim() === '' || (known ? known.length === maxValues : texts.size === maxTags)) continue
       if (known) known.push(text)
@@ -31,7 +31,7 @@ export function collectTexts({ tags }: Pick<TagBlock, 'tags'>): TagTexts {
 }
 
 /** Merges the texts of several blocks: each tag is that of the first block that has it. */
-export function mergeTexts(blocks: readonly TagTexts[]): TagTexts {
+export function mergeTagTexts(blocks: readonly TagTexts[]): TagTexts {
   const merged = new Map<string, readonly string[]>()
   for (const [name, texts] of blocks.flatMap(block => [...block]))
     if (!merged.has(name) && merged.size < maxTags) merged.set(name, texts)
@@ -43,7 +43,7 @@ export function mergeTexts(blocks: readonly TagTexts[]): TagTexts {
  * whatever the format calls them, and by the names of formats, such as `tbpm`; other tags by their own name. Several
  * values of a tag are joined with `; `. At most 200 tags of at most 8,000 code points.
  */
-export function readNamedTags(texts: TagTexts): ReadonlyMap<string, string> {
+export function toNamedTags(texts: TagTexts): ReadonlyMap<string, string> {
   const tags = new Map<string, string>()
   for (const [name, values] of texts) tags.set(name, cleanLines(values.join('; '), maxValueLength))
   for (const [name, other] of tagSynonyms) {

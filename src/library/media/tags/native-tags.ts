@@ -20,9 +20,9 @@ export interface AudioContent {
   readonly blocks: readonly TagBlock[]
 }
 
-export const noTags: TagBlock = { tags: [], pictures: [] }
+export const noTagBlock: TagBlock = { tags: [], pictures: [] }
 
 /** Of one block; more are ignored. */
 export const maxNativeTags = 2_000
 /** Of one text, in bytes; the rest is ignored. */
-export const maxTextBytes = 256 * 1024
+export const maxTagTextBytes = 256 * 1024

@@ -137,7 +137,7 @@ const bySpelling = new Map([
  * The name of a tag in all formats, in lower case: `album_artist` for `TPE2`, `aART` and `ALBUMARTIST`. Tags that are
  * not known in all formats keep their own name.
  */
-export function tagName(id: string): string {
+export function canonicalTagName(id: string): string {
   const known = byId.get(id)
   if (known !== undefined) return known
   const own = (isFreeTag(id) ? id.slice(id.lastIndexOf(':') + 1) : id).toLowerCase().slice(0, maxNameLength)

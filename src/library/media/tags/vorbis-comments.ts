@@ -1,10 +1,10 @@
 import type { IPicture } from 'music-metadata'
 
 import { decodeForeignText } from '../../../platform/text/foreign-text.ts'
-import { maxNativeTags, maxTextBytes, type NativeTag, type TagBlock } from './native-tags.ts'
+import { maxNativeTags, maxTagTextBytes, type NativeTag, type TagBlock } from './native-tags.ts'
 
 /** Reads the comments of Vorbis, Opus and FLAC, from their vendor on. What is malformed ends them. */
-export function readVorbisComments(bytes: Uint8Array): TagBlock {
+export function parseVorbisComments(bytes: Uint8Array): TagBlock {
   const tags: NativeTag[] = []
   const pictures: IPicture[] = []
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -22,15 +22,15 @@ export function readVorbisComments(bytes: Uint8Array): TagBlock {
     const value = content.subarray(equals + 1)
     if (id === 'METADATA_BLOCK_PICTURE' || id === 'COVERART') {
       const data = Buffer.from(Buffer.from(value).toString('latin1'), 'base64')
-      const picture = id === 'COVERART' ? { format: '', data } : readFlacPicture(data)
+      const picture = id === 'COVERART' ? { format: '', data } : parseFlacPicture(data)
       if (picture && pictures.length < 50) pictures.push(picture)
-    } else tags.push({ id, text: decodeForeignText(value.subarray(0, maxTextBytes)) })
+    } else tags.push({ id, text: decodeForeignText(value.subarray(0, maxTagTextBytes)) })
   }
   return { tags, pictures }
 }
 
 /** Reads a picture block of FLAC: numbers of four bytes, of which some are the length of a text that follows. */
-export function readFlacPicture(bytes: Uint8Array): IPicture | null {
+export function parseFlacPicture(bytes: Uint8Array): IPicture | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (bytes.length < 32) return null
   const formatEnd = 8 + view.getUint32(4)

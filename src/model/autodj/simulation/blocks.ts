@@ -1,4 +1,4 @@
-import { sourceName, type Run } from './run.ts'
+import { playSourceName, type SimulationRun } from './run.ts'
 
 /** Consecutive plays of one source. */
 export interface PlayBlock {
@@ -12,11 +12,11 @@ export interface PlayBlock {
 }
 
 /** Joins consecutive plays of one source, up to the end of the run. */
-export function joinPlays({ library, plays, untilMs }: Run): PlayBlock[] {
+export function joinPlaysToBlocks({ library, plays, untilMs }: SimulationRun): PlayBlock[] {
   const blocks: PlayBlock[] = []
   for (const each of plays) {
     const playlistId = each.play?.playlistId ?? null
-    const name = sourceName(library.playlists, each)
+    const name = playSourceName(library.playlists, each)
     const endsAtMs = Math.min(each.endsAtMs, untilMs)
     const songs = each.play === null ? 0 : 1
     const last = blocks.at(-1)

@@ -1,11 +1,18 @@
 import { airtimeMs } from '../durations.ts'
-import { countsInPass, type Library, type Playlist, type PlayOrRow } from '../library.ts'
-import { loopsOnce } from '../pools.ts'
-import { windowAt } from '../schedule.ts'
+import { trackCountsInPass, type AutodjLibrary, type Playlist, type PlayOrRow } from '../library.ts'
+import { findWindowAt } from '../schedule.ts'
 import type { SimulatedPlay } from '../simulate.ts'
-import { valueAt, forkTracks, trackIndex, markAired, songKeysAt, type Tracks } from '../tracks.ts'
-import { hourMs } from '../zone.ts'
-import type { Run } from './run.ts'
+import { hourMs } from '../time-zone.ts'
+import {
+  columnValueAt,
+  forkTrackColumns,
+  findTrackIndex,
+  markTrackAired,
+  songKeysAt,
+  type TrackColumns
+} from '../track-columns.ts'
+import { playsLoopOnce } from '../track-pools.ts'
+import type { SimulationRun } from './run.ts'
 
 /** `unchecked`: the playlist allows duplicates, or the play was not chosen by the AutoDJ. */
 const tiers = [1, 2, 3, 'unchecked'] as const
@@ -20,11 +27,11 @@ const leastRangeMs = hourMs
  * them, regardless of jingles in between; independently of what the AutoDJ recorded. A repeat is avoidable if a
  * playlist in the draw had a track that repeats nothing.
  */
-export function measureRepeats({ library, plays }: Run) {
+export function measureRepeats({ library, plays }: SimulationRun) {
   const { playlists, past, rules } = library
   const heard = openHeardSongs(rules.duplicateRangeMs)
   for (const play of past.plays) heard.add(play, play.startsAtMs)
-  const tracksById = new Map(playlists.map(({ id, tracks }) => [id, forkTracks(tracks)]))
+  const tracksById = new Map(playlists.map(({ id, tracks }) => [id, forkTrackColumns(tracks)]))
   const counts = tiers.map(tier => ({ tier, plays: 0, song: 0, title: 0, artist: 0, avoidable: 0 }))
   for (const each of plays) {
     const { play, startsAtMs } = each
@@ -41,7 +48,7 @@ export function measureRepeats({ library, plays }: Run) {
     heard.add(play, startsAtMs)
     const tracks = tracksById.get(play.playlistId ?? 0)
     if (tracks && play.trackId !== null)
-      markAired(tracks, trackIndex(tracks, play.trackId), play.pass, startsAtMs)
+      markTrackAired(tracks, findTrackIndex(tracks, play.trackId), play.pass, startsAtMs)
   }
   return counts
 }
@@ -73,7 +80,7 @@ function openHeardSongs(rangeMs: number) {
   }
 }
 
-function readTier({ playlists }: Library, { play, log }: SimulatedPlay): (typeof tiers)[number] {
+function readTier({ playlists }: AutodjLibrary, { play, log }: SimulatedPlay): (typeof tiers)[number] {
   const playlist = playlists.find(({ id }) => id === play?.playlistId)
   const picked = log.findLast(entry => entry.step === 'picked')
   if (!playlist || !picked || !('tier' in picked) || !avoidsRepeats(playlist)) return 'unchecked'
@@ -85,9 +92,9 @@ const avoidsRepeats = ({ order, source, avoidsDuplicates, options }: Playlist) =
 
 /** Whether a playlist in the draw had a track in its pass and window that repeats nothing. */
 function isAvoidable(
-  { playlists, rules }: Library,
+  { playlists, rules }: AutodjLibrary,
   { log, startsAtMs }: SimulatedPlay,
-  tracksById: ReadonlyMap<number, Tracks>,
+  tracksById: ReadonlyMap<number, TrackColumns>,
   heard: HeardSongs
 ): boolean {
   const drawn = log.find(entry => entry.step === 'bucket')?.order ?? []
@@ -95,16 +102,16 @@ function isAvoidable(
     const playlist = playlists.find(each => each.id === id)
     const tracks = tracksById.get(id)
     if (!playlist || !tracks || !avoidsRepeats(playlist)) return false
-    const window = windowAt(rules.zone, playlist.schedule, startsAtMs)
-    if (window && loopsOnce(playlist, window)) return false
+    const window = findWindowAt(rules.zone, playlist.schedule, startsAtMs)
+    if (window && playsLoopOnce(playlist, window)) return false
     const maxMs = window ? window.endMs + rules.overrunMs - startsAtMs : Infinity
-    const passes = tracks.lastPass.filter((_, index) => countsInPass(playlist, index))
+    const passes = tracks.lastPass.filter((_, index) => trackCountsInPass(playlist, index))
     const pass = Math.max(playlist.pass, passes.reduce((a, b) => Math.min(a, b), Infinity) + 1)
     return tracks.ids.some(
       (_, index) =>
-        countsInPass(playlist, index) &&
-        (playlist.order === 'random' || valueAt(tracks.lastPass, index) <= pass) &&
-        airtimeMs(valueAt(tracks.durations, index)) <= maxMs &&
+        trackCountsInPass(playlist, index) &&
+        (playlist.order === 'random' || columnValueAt(tracks.lastPass, index) <= pass) &&
+        airtimeMs(columnValueAt(tracks.durations, index)) <= maxMs &&
         heard.findRepeat({ song: songKeysAt(tracks, index), isVisible: !playlist.isJingle }, startsAtMs) ===
           null
     )

@@ -1,31 +1,31 @@
-import { isInterrupting, type Playlist } from '../library.ts'
+import { isInterruptingPlaylist, type Playlist } from '../library.ts'
 import { measureRepeats, type TierRepeatCounts } from './repeats.ts'
-import type { Run } from './run.ts'
-import { measureStarts, type MeasuredStart, verdicts } from './starts.ts'
+import type { SimulationRun } from './run.ts'
+import { measureStarts, type MeasuredStart, startVerdicts } from './starts.ts'
 import {
   type JingleStatistics,
   measureJingles,
-  measureShares,
+  measureAirtimeShares,
   measureTotals,
   type AirtimeShare
 } from './totals.ts'
 
 /** A goal that a schedule should meet. */
-export interface SimulationTarget {
+export interface SimulationAim {
   readonly name: string
   readonly measured: string
   readonly isMet: boolean
 }
 
-export type SimulationReport = ReturnType<typeof buildReport>
+export type SimulationReport = ReturnType<typeof buildSimulationReport>
 
 /** Measures a run and checks its aims. Times are Unix milliseconds. */
-export function buildReport(station: string, run: Run) {
+export function buildSimulationReport(station: string, run: SimulationRun) {
   const { library, fromMs, untilMs } = run
   const { rules, playlists } = library
   const starts = measureStarts(run)
   const repeats = measureRepeats(run)
-  const shares = measureShares(run)
+  const shares = measureAirtimeShares(run)
   const jingles = measureJingles(run)
   return {
     station,
@@ -48,8 +48,8 @@ export function buildReport(station: string, run: Run) {
   }
 }
 
-function checkStarts(starts: readonly MeasuredStart[], playlists: readonly Playlist[]): SimulationTarget[] {
-  const interrupting = new Set(playlists.filter(isInterrupting).map(({ id }) => id))
+function checkStarts(starts: readonly MeasuredStart[], playlists: readonly Playlist[]): SimulationAim[] {
+  const interrupting = new Set(playlists.filter(isInterruptingPlaylist).map(({ id }) => id))
   const groups = [
     ['programs start when the current track ends', 'window', false],
     ['hourly playlists start when the current track ends', 'hour', false],
@@ -62,7 +62,7 @@ function checkStarts(starts: readonly MeasuredStart[], playlists: readonly Playl
     )
     if (own.length === 0) return []
     const count = (verdict: MeasuredStart['verdict']) => own.filter(start => start.verdict === verdict).length
-    const parts = verdicts
+    const parts = startVerdicts
       .filter(verdict => count(verdict) > 0)
       .map(verdict => `${count(verdict)} ${verdict}`)
     const missed = count('late') + count('never')
@@ -71,7 +71,7 @@ function checkStarts(starts: readonly MeasuredStart[], playlists: readonly Playl
   })
 }
 
-function checkRepeats(repeats: readonly TierRepeatCounts[]): SimulationTarget {
+function checkRepeats(repeats: readonly TierRepeatCounts[]): SimulationAim {
   const avoidable = repeats.reduce((sum, each) => sum + each.avoidable, 0)
   const name = 'no repeat within the range while another track is eligible'
   return { name, measured: `${avoidable} avoidable`, isMet: avoidable === 0 }
@@ -79,7 +79,7 @@ function checkRepeats(repeats: readonly TierRepeatCounts[]): SimulationTarget {
 
 const differenceOf = ({ expected, measured }: AirtimeShare) => Math.abs(measured - expected)
 
-function checkShares(shares: readonly AirtimeShare[]): SimulationTarget[] {
+function checkShares(shares: readonly AirtimeShare[]): SimulationAim[] {
   if (shares.length === 0) return []
   return [
     {
@@ -90,7 +90,7 @@ function checkShares(shares: readonly AirtimeShare[]): SimulationTarget[] {
   ]
 }
 
-function checkJingles({ inARow: others, besideHourly, spacings }: JingleStatistics): SimulationTarget[] {
+function checkJingles({ inARow: others, besideHourly, spacings }: JingleStatistics): SimulationAim[] {
   const inARow = others + besideHourly
   const adjacent = { name: 'no jingle follows a jingle', measured: `${inARow} in a row`, isMet: inARow === 0 }
   if (spacings.length === 0) return [adjacent]

@@ -1,10 +1,10 @@
-import type { Library, Playlist } from '../library.ts'
-import { simulate, type SimulatedPlay, type SimulationStart } from '../simulate.ts'
+import type { AutodjLibrary, Playlist } from '../library.ts'
+import { simulatePlays, type SimulatedPlay, type SimulationStart } from '../simulate.ts'
 
 /** A finished simulation. */
-export interface Run {
+export interface SimulationRun {
   /** As it was at the start. */
-  readonly library: Library
+  readonly library: AutodjLibrary
   readonly fromMs: number
   readonly untilMs: number
   /** Consecutive plays and silences that started from `fromMs` (inclusive) to `untilMs` (exclusive). */
@@ -19,10 +19,10 @@ export function simulateUntil(
   start: SimulationStart,
   untilMs: number,
   mayContinue: () => boolean = () => true
-): Run {
+): SimulationRun {
   const { library, fromMs } = start
   const plays: SimulatedPlay[] = []
-  for (const each of simulate(start)) {
+  for (const each of simulatePlays(start)) {
     if (each.startsAtMs >= untilMs) break
     if (!mayContinue()) return { library, fromMs, untilMs: each.startsAtMs, plays }
     const last = plays.at(-1)
@@ -45,7 +45,7 @@ export interface SimulatedStation {
 }
 
 /** The display name of the source of a play: its playlist, a request, or silence. */
-export function sourceName(playlists: readonly Playlist[], { play }: SimulatedPlay): string {
+export function playSourceName(playlists: readonly Playlist[], { play }: SimulatedPlay): string {
   if (play === null) return 'silence'
   if (play.playlistId === null) return play.requestId === null ? 'manual' : 'request'
   return playlists.find(({ id }) => id === play.playlistId)?.name ?? 'deleted playlist'

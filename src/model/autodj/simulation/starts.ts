@@ -1,13 +1,13 @@
-import { type PlayOrRow, isInterrupting, type Playlist } from '../library.ts'
-import { rankOf } from '../pick.ts'
-import { nextHourlyTarget, windowAt, windowsBetween } from '../schedule.ts'
+import { type PlayOrRow, isInterruptingPlaylist, type Playlist } from '../library.ts'
+import { rankIndexOf } from '../pick.ts'
+import { nextHourlyTarget, findWindowAt, listWindowsBetween } from '../schedule.ts'
 import type { SimulatedPlay } from '../simulate.ts'
-import { minuteMs } from '../zone.ts'
-import { sourceName, type Run } from './run.ts'
+import { minuteMs } from '../time-zone.ts'
+import { playSourceName, type SimulationRun } from './run.ts'
 
 /** `behind others`: on time, after plays that take precedence or have the same rank. */
-export const verdicts = ['on time', 'behind others', 'late', 'never'] as const
-type Verdict = (typeof verdicts)[number]
+export const startVerdicts = ['on time', 'behind others', 'late', 'never'] as const
+type Verdict = (typeof startVerdicts)[number]
 
 /** How late an hourly playlist may be, see `due.ts`. */
 const maxHourlyLateMs = 45 * minuteMs
@@ -19,7 +19,7 @@ export type MeasuredStart = ReturnType<typeof measureStarts>[number]
  * All starts that are due in a run: each window of a rotation playlist and each target of an hourly playlist.
  * Omits starts that could still happen after the end of the run.
  */
-export function measureStarts(run: Run) {
+export function measureStarts(run: SimulationRun) {
   const { library, fromMs, untilMs } = run
   const { zone } = library.rules
   const starts = library.playlists.flatMap(playlist => {
@@ -30,7 +30,7 @@ export function measureStarts(run: Run) {
         return measureStart(run, playlist, 'hour', dueAtMs, dueAtMs + maxHourlyLateMs, isOwn)
       })
     if (type !== 'default') return []
-    return windowsBetween(zone, schedule, fromMs, untilMs)
+    return listWindowsBetween(zone, schedule, fromMs, untilMs)
       .filter(({ startMs }) => startMs >= fromMs)
       .map(({ startMs, endMs }) =>
         measureStart(run, playlist, 'window', startMs, endMs, play => play.playlistId === id)
@@ -39,17 +39,20 @@ export function measureStarts(run: Run) {
   return starts.filter(start => start !== null).toSorted((a, b) => a.dueAtMs - b.dueAtMs)
 }
 
-function findHourlyTargets({ library, fromMs, untilMs }: Run, { hourMinute, schedule }: Playlist): number[] {
+function findHourlyTargets(
+  { library, fromMs, untilMs }: SimulationRun,
+  { hourMinute, schedule }: Playlist
+): number[] {
   const { zone } = library.rules
   const hours: number[] = []
   let atMs = nextHourlyTarget(zone, hourMinute, fromMs - 1)
   for (; atMs < untilMs; atMs = nextHourlyTarget(zone, hourMinute, atMs))
-    if (schedule.length === 0 || windowAt(zone, schedule, atMs) !== null) hours.push(atMs)
+    if (schedule.length === 0 || findWindowAt(zone, schedule, atMs) !== null) hours.push(atMs)
   return hours
 }
 
 function measureStart(
-  { library, plays, untilMs }: Run,
+  { library, plays, untilMs }: SimulationRun,
   playlist: Playlist,
   kind: 'window' | 'hour',
   dueAtMs: number,
@@ -68,7 +71,7 @@ function measureStart(
   if (!found && isFair && endMs > untilMs) return null
   // A playlist does not interrupt itself.
   const isExact = (found?.startsAtMs ?? 0) - dueAtMs < exactMs || current?.play?.playlistId === playlist.id
-  const isFirst = between.length === 0 && (isExact || !isInterrupting(playlist))
+  const isFirst = between.length === 0 && (isExact || !isInterruptingPlaylist(playlist))
   const delayed = isFair && between.length > 0 ? 'behind others' : 'late'
   const verdict: Verdict = !found ? 'never' : isFirst ? 'on time' : delayed
   return {
@@ -78,13 +81,13 @@ function measureStart(
     dueAtMs,
     startedAtMs: found?.startsAtMs ?? null,
     /** Different names of the plays in between. */
-    before: [...new Set(between.map(each => sourceName(library.playlists, each)))],
+    before: [...new Set(between.map(each => playSourceName(library.playlists, each)))],
     verdict
   }
 }
 
 /** Lower goes first: interrupts, then requests, then the buckets of `pickForSlot`. */
-const precedenceOf = (playlist: Playlist) => (isInterrupting(playlist) ? -2 : rankOf(playlist))
+const precedenceOf = (playlist: Playlist) => (isInterruptingPlaylist(playlist) ? -2 : rankIndexOf(playlist))
 
 function precedenceOfPlay(playlists: readonly Playlist[], { play }: SimulatedPlay): number {
   if (play === null) return Infinity

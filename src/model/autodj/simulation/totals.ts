@@ -1,10 +1,16 @@
 import { airtimeMs } from '../durations.ts'
-import { countsInPass, isInterrupting, isPlayable, type Playlist, playlistWeight } from '../library.ts'
-import { windowAt, windowsBetween } from '../schedule.ts'
-import type { Run } from './run.ts'
+import {
+  trackCountsInPass,
+  isInterruptingPlaylist,
+  isPlayablePlaylist,
+  type Playlist,
+  playlistWeight
+} from '../library.ts'
+import { findWindowAt, listWindowsBetween } from '../schedule.ts'
+import type { SimulationRun } from './run.ts'
 
 /** Counts plays, airtime, silence, variety and overruns. Time after the end of the run is not counted. */
-export function measureTotals({ library, plays, untilMs }: Run) {
+export function measureTotals({ library, plays, untilMs }: SimulationRun) {
   const { playlists, rules } = library
   const lengthOf = (each: { readonly startsAtMs: number; readonly endsAtMs: number }) =>
     Math.min(each.endsAtMs, untilMs) - each.startsAtMs
@@ -19,7 +25,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
     playlists: playlists.map(playlist => {
       const { id, name, schedule, tracks } = playlist
       const own = plays.filter(({ play }) => play?.playlistId === id)
-      const windowEnd = (atMs: number) => windowAt(rules.zone, schedule, atMs)?.endMs ?? Infinity
+      const windowEnd = (atMs: number) => findWindowAt(rules.zone, schedule, atMs)?.endMs ?? Infinity
       const overruns = own
         .map(({ startsAtMs, endsAtMs }) => endsAtMs - windowEnd(startsAtMs))
         .filter(overrunMs => overrunMs > 0)
@@ -29,7 +35,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
         plays: own.length,
         airtimeMs: sum(own.map(lengthOf)),
         tracksHeard: countDifferent(own.map(({ play }) => play?.trackId)),
-        tracks: tracks.ids.filter((_, index) => countsInPass(playlist, index)).length,
+        tracks: tracks.ids.filter((_, index) => trackCountsInPass(playlist, index)).length,
         overruns: overruns.length,
         longestOverrunMs: Math.max(0, ...overruns)
       }
@@ -40,7 +46,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
 const countDifferent = (ids: readonly (number | null | undefined)[]) =>
   new Set(ids.filter(id => typeof id === 'number')).size
 
-export type AirtimeShare = ReturnType<typeof measureShares>[number]
+export type AirtimeShare = ReturnType<typeof measureAirtimeShares>[number]
 
 /** Allowed difference from the expected share; three standard deviations if there are few plays. */
 const minAllowed = 0.02
@@ -49,11 +55,11 @@ const minAllowed = 0.02
  * Measures how rotations without a schedule share the airtime outside programs, 0 to 1. The expected share
  * follows from weights and mean lengths of tracks. Empty for a single rotation.
  */
-export function measureShares({ library, plays, fromMs, untilMs }: Run) {
+export function measureAirtimeShares({ library, plays, fromMs, untilMs }: SimulationRun) {
   const { playlists, rules } = library
   const programs = playlists
-    .filter(playlist => playlist.type === 'default' && isPlayable(playlist))
-    .flatMap(({ schedule }) => windowsBetween(rules.zone, schedule, fromMs, untilMs))
+    .filter(playlist => playlist.type === 'default' && isPlayablePlaylist(playlist))
+    .flatMap(({ schedule }) => listWindowsBetween(rules.zone, schedule, fromMs, untilMs))
   const rotations = playlists.filter(isRotation)
   const counts = rotations.map(playlist => ({ playlist, plays: 0, airtimeMs: 0 }))
   for (const { play, startsAtMs, endsAtMs } of plays) {
@@ -84,8 +90,8 @@ const isRotation = (playlist: Playlist) =>
   playlist.type === 'default' &&
   playlist.schedule.length === 0 &&
   playlist.source !== 'stream' &&
-  isPlayable(playlist) &&
-  !isInterrupting(playlist)
+  isPlayablePlaylist(playlist) &&
+  !isInterruptingPlaylist(playlist)
 
 /** In proportion to other rotations: plays are distributed by weight. */
 function expectedAirtime(playlist: Playlist): number {
@@ -99,7 +105,7 @@ export type JingleStatistics = ReturnType<typeof measureJingles>
  * Counts jingles directly after a jingle, separately those next to an hourly playlist, and the songs between
  * two plays of playlists that count songs (0 if played once).
  */
-export function measureJingles({ library, plays }: Run) {
+export function measureJingles({ library, plays }: SimulationRun) {
   const { playlists } = library
   const hourly = new Set(playlists.filter(({ type }) => type === 'once_per_hour').map(({ id }) => id))
   let inARow = 0
@@ -126,7 +132,7 @@ export function measureJingles({ library, plays }: Run) {
   return { inARow, besideHourly, spacings }
 }
 
-function countSongsBetween(plays: Run['plays'], playlistId: number): number[] {
+function countSongsBetween(plays: SimulationRun['plays'], playlistId: number): number[] {
   const gaps: number[] = []
   let songs: number | null = null
   for (const { play } of plays) {

@@ -1,11 +1,11 @@
 import { airtimeMs } from '../durations.ts'
-import { isInterrupting, isPlayable, type Playlist } from '../library.ts'
-import { isFallback } from '../pick.ts'
-import { nextHourlyTarget, windowsBetween } from '../schedule.ts'
-import { dayMs, formatDay, parseDay, type Zone } from '../zone.ts'
-import type { Run } from './run.ts'
+import { isInterruptingPlaylist, isPlayablePlaylist, type Playlist } from '../library.ts'
+import { isFallbackStream } from '../pick.ts'
+import { nextHourlyTarget, listWindowsBetween } from '../schedule.ts'
+import { dayMs, formatDayNumber, parseDayNumber, type TimeZone } from '../time-zone.ts'
+import type { SimulationRun } from './run.ts'
 
-export const warningCodes = [
+export const scheduleWarningCodes = [
   'autodj_off',
   'nothing_to_play',
   'only_jingles',
@@ -27,7 +27,7 @@ export const warningCodes = [
 /** A setting that keeps a playlist, or with a `playlistId` of null the station, from playing as intended. */
 export interface ScheduleWarning {
   readonly playlistId: number | null
-  readonly code: (typeof warningCodes)[number]
+  readonly code: (typeof scheduleWarningCodes)[number]
   /** Whether the playlist never plays because of it. */
   readonly isNeverPlayed: boolean
   readonly message: string
@@ -36,7 +36,7 @@ export interface ScheduleWarning {
 export interface WarningInput {
   /** All playlists, including disabled ones. */
   readonly playlists: readonly Playlist[]
-  readonly run: Run
+  readonly run: SimulationRun
   readonly hasAutodj: boolean
   /** The ids of playlists whose songs are known only after they are saved. */
   readonly notLoaded?: ReadonlySet<number>
@@ -46,7 +46,12 @@ export interface WarningInput {
 const horizonMs = 366 * dayMs
 
 /** Finds the playlists that never play, and settings without effect. At most one warning for each playlist. */
-export function findWarnings({ playlists, run, hasAutodj, notLoaded }: WarningInput): ScheduleWarning[] {
+export function findScheduleWarnings({
+  playlists,
+  run,
+  hasAutodj,
+  notLoaded
+}: WarningInput): ScheduleWarning[] {
   return [
     ...findStationWarnings(playlists, hasAutodj),
     ...playlists.flatMap(playlist => {
@@ -63,7 +68,7 @@ function findStationWarnings(playlists: readonly Playlist[], hasAutodj: boolean)
   const warn = (code: ScheduleWarning['code'], message: string) => [
     { playlistId: null, isNeverPlayed: false, code, message }
   ]
-  const playable = playlists.filter(isPlayable)
+  const playable = playlists.filter(isPlayablePlaylist)
   if (!hasAutodj) return warn('autodj_off', 'The AutoDJ of the station is off, so no playlist plays.')
   if (playable.length === 0)
     return warn('nothing_to_play', 'No enabled playlist has songs: the station is silent.')
@@ -73,7 +78,7 @@ function findStationWarnings(playlists: readonly Playlist[], hasAutodj: boolean)
 }
 
 /** Why a playlist never plays, or does not play in the run; null: it does, or could. */
-function findReasonNever(playlist: Playlist, run: Run, isNotLoaded: boolean): Reason | null {
+function findReasonNever(playlist: Playlist, run: SimulationRun, isNotLoaded: boolean): Reason | null {
   const { type, everySongs, everyMinutes, schedule, tracks } = playlist
   if (!playlist.isEnabled) return { code: 'disabled', message: 'It never plays: it is disabled.' }
   if (type === 'custom')
@@ -88,7 +93,7 @@ function findReasonNever(playlist: Playlist, run: Run, isNotLoaded: boolean): Re
       code: 'no_interval',
       message: 'It never plays: the number of songs or minutes between plays is 0.'
     }
-  if (isInterrupting(playlist) && type === 'default' && schedule.length === 0)
+  if (isInterruptingPlaylist(playlist) && type === 'default' && schedule.length === 0)
     return {
       code: 'interrupt_never_due',
       message: 'It never plays: a rotation that interrupts needs a schedule.'
@@ -96,11 +101,11 @@ function findReasonNever(playlist: Playlist, run: Run, isNotLoaded: boolean): Re
   return findScheduleReason(playlist, run) ?? findOverlap(playlist, run)
 }
 
-function findScheduleReason({ schedule, type, hourMinute }: Playlist, run: Run): Reason | null {
+function findScheduleReason({ schedule, type, hourMinute }: Playlist, run: SimulationRun): Reason | null {
   if (schedule.length === 0) return null
   const { zone } = run.library.rules
   const { fromMs, untilMs } = run
-  const windows = windowsBetween(zone, schedule, fromMs, fromMs + horizonMs)
+  const windows = listWindowsBetween(zone, schedule, fromMs, fromMs + horizonMs)
   const [first] = windows
   if (!first) return describeEmptySchedule(schedule, zone.localDay(fromMs))
   if (
@@ -114,16 +119,16 @@ function findScheduleReason({ schedule, type, hourMinute }: Playlist, run: Run):
   if (first.startMs >= untilMs)
     return {
       code: 'not_active_yet',
-      message: `It does not play before ${formatDay(zone.localDay(first.startMs))}, when its schedule begins.`
+      message: `It does not play before ${formatDayNumber(zone.localDay(first.startMs))}, when its schedule begins.`
     }
   return null
 }
 
-const hasTarget = (zone: Zone, minute: number, fromMs: number, toMs: number) =>
+const hasTarget = (zone: TimeZone, minute: number, fromMs: number, toMs: number) =>
   nextHourlyTarget(zone, minute, fromMs - 1) < toMs
 
 function describeEmptySchedule(schedule: Playlist['schedule'], today: number): Reason {
-  const isPast = schedule.every(({ end_date: date }) => date !== '' && parseDay(date) < today)
+  const isPast = schedule.every(({ end_date: date }) => date !== '' && parseDayNumber(date) < today)
   return isPast
     ? { code: 'dates_past', message: 'It never plays: the dates of its schedule are in the past.' }
     : { code: 'never_active', message: 'It never plays: no day of its schedule is within its dates.' }
@@ -132,13 +137,13 @@ function describeEmptySchedule(schedule: Playlist['schedule'], today: number): R
 const maxNames = 3
 
 /** Whether other playlists took all its time in the run. */
-function findOverlap(playlist: Playlist, run: Run): Reason | null {
+function findOverlap(playlist: Playlist, run: SimulationRun): Reason | null {
   const { library, fromMs, untilMs, plays } = run
-  if (isFallback(playlist) || plays.some(({ play }) => play?.playlistId === playlist.id)) return null
+  if (isFallbackStream(playlist) || plays.some(({ play }) => play?.playlistId === playlist.id)) return null
   const windows =
     playlist.schedule.length === 0
       ? [{ startMs: fromMs, endMs: untilMs }]
-      : windowsBetween(library.rules.zone, playlist.schedule, fromMs, untilMs)
+      : listWindowsBetween(library.rules.zone, playlist.schedule, fromMs, untilMs)
   const airtimes = new Map<number, number>()
   for (const { play, startsAtMs, endsAtMs } of plays) {
     if (play === null || play.playlistId === null) continue
@@ -159,7 +164,7 @@ function findOverlap(playlist: Playlist, run: Run): Reason | null {
 }
 
 /** A setting without the intended effect. */
-function findFlaw(playlist: Playlist, run: Run): Reason | null {
+function findFlaw(playlist: Playlist, run: SimulationRun): Reason | null {
   const { schedule, options, tracks, source } = playlist
   if (schedule.length === 0) {
     const useless = (['single_track', 'loop_once'] as const).filter(option => options.has(option))
@@ -172,7 +177,7 @@ function findFlaw(playlist: Playlist, run: Run): Reason | null {
   }
   if (source === 'stream') return null
   const { zone } = run.library.rules
-  const windows = windowsBetween(zone, schedule, run.fromMs, run.fromMs + 7 * dayMs)
+  const windows = listWindowsBetween(zone, schedule, run.fromMs, run.fromMs + 7 * dayMs)
   const longestMs = Math.max(0, ...windows.map(({ startMs, endMs }) => endMs - startMs))
   const shortestMs = tracks.durations.reduce((least, each) => Math.min(least, airtimeMs(each)), Infinity)
   if (windows.length === 0 || shortestMs <= longestMs) return null

@@ -1,15 +1,15 @@
 import { connect } from 'node:net'
 
-import { codeOf } from '../../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../../platform/runtime/errors.ts'
 import { AdvisedError, type OperatorError } from '../../../platform/runtime/operator-error.ts'
 import { describeError, toOperatorError } from '../../../platform/runtime/store-errors.ts'
 import { findTlsFault } from '../../../platform/runtime/tls-faults.ts'
 import { openSql, type Sql } from '../sql.ts'
 import { countConnections } from './connection-budget.ts'
-import { checkSessions } from './session-pooling.ts'
+import { assertSessionsKept } from './session-pooling.ts'
 
 /** Where the URL of a Postgres comes from. */
-export interface PostgresPlace {
+export interface PostgresUrlSource {
   /** Whether no variable names it, so that Cuewire usually runs it itself. */
   readonly isEmbedded?: boolean
   /** The variable that names it. */
@@ -17,16 +17,16 @@ export interface PostgresPlace {
 }
 
 /** The place of the database that a configuration leads to. */
-export const postgresPlace = ({
+export const postgresUrlSource = ({
   DATABASE_URL: url
 }: {
   readonly DATABASE_URL?: string | undefined
-}): PostgresPlace => (url === undefined ? { isEmbedded: true } : { variable: 'DATABASE_URL' })
+}): PostgresUrlSource => (url === undefined ? { isEmbedded: true } : { variable: 'DATABASE_URL' })
 
 /** Explains why a statement that always succeeds has failed. */
 function explainUnusable(
   error: unknown,
-  { isEmbedded = false, variable }: PostgresPlace = {}
+  { isEmbedded = false, variable }: PostgresUrlSource = {}
 ): OperatorError {
   const known = toOperatorError(error)
   if (known !== null) return known
@@ -34,7 +34,7 @@ function explainUnusable(
   if (tlsFault !== null)
     return new AdvisedError(
       `the certificate of Postgres ${tlsFault} (${describeError(error)})`,
-      adviceForCertificate(codeOf(error), variable ?? 'the URL'),
+      adviceForCertificate(errorCodeOf(error), variable ?? 'the URL'),
       { cause: error }
     )
   const [name, advice] = isEmbedded
@@ -61,14 +61,14 @@ function adviceForCertificate(code: string, variable: string): string {
  * Checks that Postgres answers, is version 14 or later, stores Unicode, and keeps the session of a connection. Throws
  * an `OperatorError`.
  */
-export async function checkPostgres(
+export async function assertPostgresUsable(
   url: string,
-  place: PostgresPlace = { variable: 'DATABASE_URL' }
+  place: PostgresUrlSource = { variable: 'DATABASE_URL' }
 ): Promise<void> {
   const [sql, other] = [openSql(url, { max: 1, name: 'check' }), openSql(url, { max: 1, name: 'check' })]
   try {
     await checkServer(sql, place.variable ?? 'the URL')
-    await checkSessions(sql, other)
+    await assertSessionsKept(sql, other)
   } catch (error) {
     throw (await explainMissingSession(error)) ?? explainUnusable(error, place)
   } finally {
@@ -82,7 +82,7 @@ export async function checkPostgres(
  */
 async function explainMissingSession(error: unknown): Promise<OperatorError | null> {
   // The wait for a session ends by either limit. The message ends with the address.
-  if (!['CONNECT_TIMEOUT', 'CONNECTION_CLOSED'].includes(codeOf(error)) || !(error instanceof Error))
+  if (!['CONNECT_TIMEOUT', 'CONNECTION_CLOSED'].includes(errorCodeOf(error)) || !(error instanceof Error))
     return null
   const [, place, host, port] = /((\S+):(\d+))$/.exec(error.message) ?? []
   if (host === undefined || !(await accepts(host, Number(port)))) return null

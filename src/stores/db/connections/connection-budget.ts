@@ -5,14 +5,14 @@ import { countPoolerSessions } from './pooler-sessions.ts'
  * The connections of the pools of each kind of process, at most. Those of a server are one for each kind of caller:
  * changes, reads with a key, reads of visitors, and checks of keys. Starting takes three more for a moment.
  */
-export const pools = {
+export const poolSizes = {
   server: { main: 7, reads: 5, publicReads: 2, keys: 2 },
   workers: { main: 12 }
 } as const
 
 /** How many connections a process of a kind opens at most. */
-export const countConnections = (kind: keyof typeof pools): number =>
-  Object.values(pools[kind]).reduce((sum, count) => sum + count, 0)
+export const countConnections = (kind: keyof typeof poolSizes): number =>
+  Object.values(poolSizes[kind]).reduce((sum, count) => sum + count, 0)
 
 /** Processes renew their registration every 5.5 seconds at most, which may take 4. */
 export const aliveSeconds = 10
@@ -37,7 +37,7 @@ export async function findConnectionShortage(sql: Sql): Promise<string | null> {
  * Opens the connections that a process of a kind may use at once. Returns a sentence if a pooler is in front of
  * Postgres and gives fewer, else null. Call it while this process has no other connection.
  */
-export async function findPoolerShortage(url: string, kind: keyof typeof pools): Promise<string | null> {
+export async function findPoolerShortage(url: string, kind: keyof typeof poolSizes): Promise<string | null> {
   const needed = countConnections(kind)
   const sessions = await countPoolerSessions(url, needed)
   return sessions === null || sessions >= needed
@@ -46,7 +46,7 @@ export async function findPoolerShortage(url: string, kind: keyof typeof pools):
 }
 
 /** The same for all processes that run: opens those connections that they have not opened yet. */
-export async function findPoolerShortageOfAll(sql: Sql, url: string): Promise<string | null> {
+export async function findPoolerShortageForAll(sql: Sql, url: string): Promise<string | null> {
   const { open, needed, processes } = await readBudget(sql)
   if (open >= needed) return null
   const sessions = await countPoolerSessions(url, needed - open)

@@ -3,12 +3,12 @@ import type { ConnectionOptions } from 'node:tls'
 
 import type { Options } from 'postgres'
 
-import { codeOf } from '../../../platform/runtime/errors.ts'
+import { errorCodeOf } from '../../../platform/runtime/errors.ts'
 import { OperatorError } from '../../../platform/runtime/operator-error.ts'
-import { readOnlySession } from '../../../platform/runtime/store-errors.ts'
+import { readOnlySessionCode } from '../../../platform/runtime/store-errors.ts'
 import { type DatabaseTarget, DatabaseUrlError, parseDatabaseUrl, type TlsTarget } from './database-url.ts'
-import { nameServer, type ServerAddress } from './server-socket.ts'
-import { openSockets } from './sockets.ts'
+import { formatServerAddress, type ServerAddress } from './server-socket.ts'
+import { openSocketFactory } from './sockets.ts'
 
 const defaultConnectSeconds = 5
 /** Pause before a lost connection is opened again, in seconds. The default of the package grows to 20. */
@@ -19,7 +19,7 @@ const pauseSeconds = () => 0.1 + Math.random() * 0.3
  * poolers in session mode refuse or drop. Throws an `OperatorError` if the URL is wrong, or a file that it names is not
  * readable.
  */
-export function connectionOptions(
+export function postgresConnectionOptions(
   url: string,
   name: string,
   settings: Readonly<Record<string, string | number>>
@@ -34,7 +34,7 @@ export function connectionOptions(
   const connectSeconds = target.connectTimeoutSeconds ?? defaultConnectSeconds
   const common = {
     // Sockets are opened here; this names them in messages of errors.
-    path: servers.map(nameServer).join(','),
+    path: servers.map(formatServerAddress).join(','),
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
     ...(database === undefined ? {} : { database }),
@@ -48,7 +48,7 @@ export function connectionOptions(
     }
   }
   const tls = { ...target.tls, options: tlsOptions(target.tls) }
-  return { ...common, socket: openSockets(servers, tls, common) }
+  return { ...common, socket: openSocketFactory(servers, tls, common) }
 }
 
 const defaultPort = 5432
@@ -66,7 +66,7 @@ function serversOf({ socketPath, hosts }: DatabaseTarget): [ServerAddress, ...Se
  */
 function guard({ mustBeWritable }: DatabaseTarget): string {
   const isReadOnly = mustBeWritable ? "current_setting('transaction_read_only')::bool" : 'pg_is_in_recovery()'
-  return `do $$ begin if ${isReadOnly} then raise 'the session is read-only' using errcode = '${readOnlySession}'; end if; end $$;`
+  return `do $$ begin if ${isReadOnly} then raise 'the session is read-only' using errcode = '${readOnlySessionCode}'; end if; end $$;`
 }
 
 function parse(url: string): DatabaseTarget {
@@ -94,7 +94,7 @@ function readPem(parameter: string, file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     throw new OperatorError(
-      `the URL of the database has the parameter ${parameter}, whose file ${file} cannot be read (${codeOf(error)})`,
+      `the URL of the database has the parameter ${parameter}, whose file ${file} cannot be read (${errorCodeOf(error)})`,
       { cause: error }
     )
   }

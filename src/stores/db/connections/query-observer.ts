@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-import { queryDuration, queryErrors } from '../../../platform/metrics/postgres.ts'
+import { queryDurationMetric, queryErrorsMetric } from '../../../platform/metrics/postgres.ts'
 import type { SlowLog } from '../../../platform/runtime/slow-log.ts'
 
 /** A statement that was sent, as the patch of the package reports it. Its settling functions may be replaced. */
@@ -22,8 +22,8 @@ export function openQueryObserver(slowLog: SlowLog, areMeasured: boolean): Query
     const finish = (error: unknown) => {
       const ms = performance.now() - sentAtMs
       if (areMeasured) {
-        queryDuration.observe({ statement: nameStatement(text) }, ms / 1_000)
-        if (error !== null) queryErrors.inc({ class: classOf(error) })
+        queryDurationMetric.observe({ statement: nameStatement(text) }, ms / 1_000)
+        if (error !== null) queryErrorsMetric.inc({ class: classOf(error) })
       }
       slowLog.note('query', ms, () => ({
         statement: nameStatement(text),

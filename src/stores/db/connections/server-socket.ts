@@ -76,9 +76,9 @@ function until(socket: Socket, event: string, server: ServerAddress): Promise<un
 
 /** An error as the package reports it. */
 function failure(code: string, server: ServerAddress): Error {
-  return Object.assign(new Error(`connect ${code} ${nameServer(server)}`), { code })
+  return Object.assign(new Error(`connect ${code} ${formatServerAddress(server)}`), { code })
 }
 
 /** Names a server in messages. */
-export const nameServer = (server: ServerAddress): string =>
+export const formatServerAddress = (server: ServerAddress): string =>
   'path' in server ? server.path : `${server.host}:${server.port}`

@@ -10,7 +10,7 @@ const renamed = 'PGBOUNCER_%'
  * Checks that a connection keeps its session, which prepared statements and timeouts need. With a pooler in transaction
  * mode, two connections share sessions, or one has several. Both pools have one connection. Throws an `AdvisedError`.
  */
-export async function checkSessions(one: Sql, other: Sql): Promise<void> {
+export async function assertSessionsKept(one: Sql, other: Sql): Promise<void> {
   // Twice, because a connection that was lost meanwhile has another session as well.
   if ((await areMixed(one, other)) && (await areMixed(one, other)))
     throw new AdvisedError(

@@ -15,7 +15,7 @@ type ConnectOptions = Options<{}> & { readonly connect_timeout: number; readonly
  * Returns the function with which the package opens the sockets of a pool: to the server, and of several to the one
  * whose sessions are not refused. While there is none, for `connect_timeout`, they are asked again.
  */
-export function openSockets(
+export function openSocketFactory(
   servers: readonly [ServerAddress, ...ServerAddress[]],
   tls: ServerTls,
   options: ConnectOptions

@@ -1,7 +1,7 @@
-import { cueNames } from '../../../model/songs/cue-points.ts'
+import { cuePointNames } from '../../../model/songs/cue-points.ts'
 import { type ImportedSong, titleFromPath } from '../../../model/songs/song.ts'
 import type { Sql, Tx } from '../sql.ts'
-import { cueColumns, cuesOf } from './cue-columns.ts'
+import { cueColumns, cuesFragment } from './cue-columns.ts'
 
 /*
  * What a person corrected of a song, and what no file overwrites: `media.operator_cues` lists the names of columns.
@@ -9,7 +9,7 @@ import { cueColumns, cuesOf } from './cue-columns.ts'
  */
 
 /** The columns of texts that a person may correct. */
-export const textColumns = ['artist', 'title', 'album', 'genre', 'isrc', 'lyrics'] as const
+export const correctableTextColumns = ['artist', 'title', 'album', 'genre', 'isrc', 'lyrics'] as const
 
 /** From this version on, `operator_cues` lists all that a person set. */
 const correctionsVersion = 2
@@ -38,7 +38,7 @@ export async function keepCorrections(
   { replacesCorrections }: Replacement
 ): Promise<CorrectedSong[]> {
   const stored = await tx<StoredSong[]>`
-    select path, artist, title, album, genre, isrc, lyrics, ${cuesOf(tx)} as cues, artwork_hash as "coverHash",
+    select path, artist, title, album, genre, isrc, lyrics, ${cuesFragment(tx)} as cues, artwork_hash as "coverHash",
       size_bytes as "sizeBytes", modified_ms as "modifiedMs", operator_cues as corrected,
       tag_version < ${correctionsVersion} as "isEarlier"
     from media m
@@ -76,7 +76,7 @@ function findEarlierCorrections(before: StoredSong, song: ImportedSong): string[
   const mayBeCleared = isSameFile(before, song) && !hasDerivedTitle(before)
   const isCorrected = (stored: string, text: string) =>
     stored === '' ? mayBeCleared && text !== '' : stored !== text && !isMisread(stored, text)
-  const texts = textColumns
+  const texts = correctableTextColumns
     .filter(name => isCorrected(before[name], song[name]))
     .filter(name => name !== 'title' || !hasDerivedTitle(before))
   const hasCover = before.coverHash !== null || isSameFile(before, song)
@@ -100,12 +100,14 @@ const identity = (before: StoredSong, song: ImportedSong) =>
   before.isEarlier && isSameFile(before, song) ? ['artist', 'title'] : []
 
 const coverColumn = 'artwork_hash'
-const isCue = (column: string) => cueNames.some(name => cueColumns[name] === column)
+const isCue = (column: string) => cuePointNames.some(name => cueColumns[name] === column)
 
 /** The song of a file, with these columns of the stored one. */
 function keep(song: ImportedSong, before: StoredSong, columns: readonly string[]): ImportedSong {
-  const texts = textColumns.filter(name => columns.includes(name)).map(name => [name, before[name]])
-  const cues = cueNames
+  const texts = correctableTextColumns
+    .filter(name => columns.includes(name))
+    .map(name => [name, before[name]])
+  const cues = cuePointNames
     .filter(name => columns.includes(cueColumns[name]))
     .map(name => [name, before.cues[name]])
   return {
@@ -120,7 +122,7 @@ function keep(song: ImportedSong, before: StoredSong, columns: readonly string[]
 export async function markCorrectedTexts(
   tx: Tx,
   mediaId: number,
-  columns: readonly (typeof textColumns)[number][]
+  columns: readonly (typeof correctableTextColumns)[number][]
 ): Promise<void> {
   if (columns.length > 0) await tx`update media set ${withCorrected(tx, columns)} where id = ${mediaId}`
 }
@@ -130,4 +132,4 @@ const withCorrected = (sql: Sql | Tx, columns: readonly string[]) => sql`
   operator_cues = array(select unnest(operator_cues) union select unnest(${[...columns]}::text[]) order by 1)`
 
 /** The assignment that remembers the cover of `media` as set by a person. */
-export const withCorrectedCover = (sql: Sql | Tx) => withCorrected(sql, [coverColumn])
+export const correctedCoverAssignment = (sql: Sql | Tx) => withCorrected(sql, [coverColumn])

@@ -12,19 +12,19 @@ export const cueColumns = {
 } as const satisfies Record<CuePoint, string>
 
 /** The cue points of a media `m` as an object. */
-export const cuesOf = (sql: Sql | Tx) => sql`jsonb_build_object(
+export const cuesFragment = (sql: Sql | Tx) => sql`jsonb_build_object(
   'cueInMs', m.cue_in_ms, 'cueOutMs', m.cue_out_ms, 'startNextMs', m.start_next_ms,
   'fadeInMs', m.fade_in_ms, 'fadeOutMs', m.fade_out_ms, 'amplifyDb', m.amplify_db)`
 
 /** How long a media `m` is heard, in milliseconds; 0: unknown. */
-export const onAirOf = (sql: Sql | Tx) => sql`on_air_ms(m.duration_ms, m.cue_in_ms, m.cue_out_ms)`
+export const onAirMsFragment = (sql: Sql | Tx) => sql`on_air_ms(m.duration_ms, m.cue_in_ms, m.cue_out_ms)`
 
 /** How long a media `m` overlaps with the next song, in milliseconds; null: as the station defines it. */
-export const overlapOf = (sql: Sql | Tx) =>
+export const overlapMsFragment = (sql: Sql | Tx) =>
   sql`overlap_ms(m.duration_ms, m.cue_in_ms, m.cue_out_ms, m.start_next_ms)`
 
 /** The values of the columns. */
-export const cuesToRow = (cues: CuePoints) => ({
+export const toCueColumns = (cues: CuePoints) => ({
   cue_in_ms: cues.cueInMs,
   cue_out_ms: cues.cueOutMs,
   start_next_ms: cues.startNextMs,
@@ -34,4 +34,4 @@ export const cuesToRow = (cues: CuePoints) => ({
 })
 
 /** The key under which a playout stores the cue points that it computed of a media `m`: its id and file version. */
-export const cueCacheKeyOf = (sql: Sql | Tx) => sql`m.unique_id || '-' || m.modified_ms`
+export const cueCacheKeyFragment = (sql: Sql | Tx) => sql`m.unique_id || '-' || m.modified_ms`

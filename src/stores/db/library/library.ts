@@ -1,16 +1,21 @@
 import type { PlaylistOption, Playlist } from '../../../model/autodj/library.ts'
-import { buildTracks, replaceTracks, type Tracks, valueAt } from '../../../model/autodj/tracks.ts'
-import { openPauses } from '../../../platform/runtime/time-slices.ts'
+import {
+  buildTrackColumns,
+  replaceTrackColumns,
+  type TrackColumns,
+  columnValueAt
+} from '../../../model/autodj/track-columns.ts'
+import { openEventLoopYield } from '../../../platform/runtime/time-slices.ts'
 import { literalLimit } from '../batches.ts'
 import type { Sql, Tx } from '../sql.ts'
 import {
-  mediaColumns,
+  mediaColumnsFragment,
   type PackedTracks,
-  packedTracks,
-  trackColumns,
+  packedTracksFragment,
+  trackColumnsFragment,
   tracksPerPart,
   unpackTracks
-} from './tracks.ts'
+} from './packed-tracks.ts'
 
 interface PlaylistRow extends Omit<Playlist, 'source' | 'options' | 'tracks'> {
   stationId: number
@@ -75,21 +80,21 @@ async function readTracks(
   sql: Sql | Tx,
   stationIds: readonly number[],
   selection: PlaylistSelection = {}
-): Promise<Map<number, Tracks>> {
+): Promise<Map<number, TrackColumns>> {
   // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track. In parts,
   // because a row of 50,000 tracks would be parsed in one go.
   const lists = await sql<(PackedTracks & { playlistId: number })[]>`
     select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
       with t as materialized (
-        select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote, (
+        select ${trackColumnsFragment(sql)}, p.source = 'remote_url' as is_remote, (
             row_number() over (partition by t.playlist_id order by t.position, t.id) - 1
           ) / ${tracksPerPart}::int as part
         from playlists p join playlist_entries t on t.playlist_id = p.id
         where p.station_id = s.id and ${activeIn(sql, selection)}
       ), m as materialized (
-        select ${mediaColumns(sql)}, remote_playlist_id is not null as is_remote from media m where station_id = s.id
+        select ${mediaColumnsFragment(sql)}, remote_playlist_id is not null as is_remote from media m where station_id = s.id
       )
-      select t.playlist_id as "playlistId", ${packedTracks(sql)}
+      select t.playlist_id as "playlistId", ${packedTracksFragment(sql)}
       from t join m on m.id = t.media_id and m.is_remote = t.is_remote
       group by t.playlist_id, t.part
       order by t.playlist_id, t.part
@@ -100,15 +105,15 @@ async function readTracks(
     if (before) before.push(list)
     else parts.set(list.playlistId, [list])
   }
-  const tracks = new Map<number, Tracks>()
-  const pause = openPauses(unpackSliceMs)
+  const tracks = new Map<number, TrackColumns>()
+  const pause = openEventLoopYield(unpackSliceMs)
   for (const [id, each] of parts) tracks.set(id, await unpackTracks(each, pause))
   return tracks
 }
 
 const unpackSliceMs = 4
 
-const noTracks = buildTracks([])
+const noTracks = buildTrackColumns([])
 
 const options: readonly PlaylistOption[] = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
 const optionNames: ReadonlySet<string> = new Set(options)
@@ -178,7 +183,7 @@ export async function readChangedPlaylists(
     known.has(id) && (known.get(id)?.source === 'songs') === (source === 'songs')
   const whole = new Set(settings.filter(each => !hasKnownTracks(each)).map(({ id }) => id))
   const [read, changed] = await Promise.all([
-    whole.size > 0 ? readTracks(tx, [stationId], { only: [...whole] }) : new Map<number, Tracks>(),
+    whole.size > 0 ? readTracks(tx, [stationId], { only: [...whole] }) : new Map<number, TrackColumns>(),
     readChangedTracks(tx, stationId, changes, whole)
   ])
   const withSettings = settings.map(({ stationId: _station, ...each }) => ({
@@ -195,9 +200,9 @@ export async function readChangedPlaylists(
 function replaceChanged(playlist: Playlist, changes: LibraryChanges, fresh: Playlist['tracks']): Playlist {
   const { ids, media } = playlist.tracks
   const isReplaced = (index: number) =>
-    changes.tracks.has(valueAt(ids, index)) || changes.media.has(valueAt(media, index))
+    changes.tracks.has(columnValueAt(ids, index)) || changes.media.has(columnValueAt(media, index))
   if (fresh.ids.length === 0 && !ids.some((_, index) => isReplaced(index))) return playlist
-  return { ...playlist, tracks: replaceTracks(playlist.tracks, isReplaced, fresh) }
+  return { ...playlist, tracks: replaceTrackColumns(playlist.tracks, isReplaced, fresh) }
 }
 
 /** Reads changed tracks and those with changed media, by playlist. Playlists that are read as a whole are left out. */
@@ -210,7 +215,7 @@ async function readChangedTracks(
   if (tracks.size + media.size === 0) return new Map<number, Playlist['tracks']>()
   // Joined row by row: otherwise Postgres might go through all tracks.
   const lists = await tx<(PackedTracks & { playlistId: number })[]>`
-    select t.playlist_id as "playlistId", ${packedTracks(tx)}
+    select t.playlist_id as "playlistId", ${packedTracksFragment(tx)}
     from (
       select unnest(${[...tracks]}::bigint[]) as id
       union
@@ -220,19 +225,19 @@ async function readChangedTracks(
       ) other
     ) changed
     cross join lateral (
-      select ${trackColumns(tx)}, p.source = 'remote_url' as is_remote
+      select ${trackColumnsFragment(tx)}, p.source = 'remote_url' as is_remote
       from playlist_entries t join playlists p on p.id = t.playlist_id
       where t.id = changed.id and p.station_id = ${stationId} and p.is_enabled and p.type <> 'custom'
         and p.id <> all(${[...whole]}::bigint[])
       limit 1
     ) t
     cross join lateral (
-      select ${mediaColumns(tx)} from media m where id = t.media_id and station_id = ${stationId}
+      select ${mediaColumnsFragment(tx)} from media m where id = t.media_id and station_id = ${stationId}
         and (remote_playlist_id is not null) = t.is_remote
       limit 1
     ) m
     group by t.playlist_id`
-  const pause = openPauses(unpackSliceMs)
+  const pause = openEventLoopYield(unpackSliceMs)
   return new Map(
     await Promise.all(lists.map(async list => [list.playlistId, await unpackTracks([list], pause)] as const))
   )
@@ -250,6 +255,6 @@ export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<vo
  * Lists a past play that was removed, or inserted before others, and its track (null: none), so that processes
  * read the past plays and the track again.
  */
-export async function recordPlayChange(tx: Tx, stationId: number, trackId: number | null): Promise<void> {
+export async function recordPastPlayChange(tx: Tx, stationId: number, trackId: number | null): Promise<void> {
   await tx`select record_play_change(${stationId}, ${trackId})`
 }

@@ -1,14 +1,20 @@
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
-import { cleanLine, maxLengths, songId, songText, titleFromPath } from '../../../model/songs/song.ts'
+import {
+  cleanLine,
+  maxTagLengths,
+  computeSongId,
+  formatSongText,
+  titleFromPath
+} from '../../../model/songs/song.ts'
 import type { Tx } from '../sql.ts'
-import type { StepProgress, UpgradeStep } from '../upgrade-step.ts'
+import type { UpgradeStepProgress, UpgradeStep } from '../upgrade-step.ts'
 
 /* Removes U+FFFD, which releases before 0.3.0 stored; see migration 0040. Names of files are not changed. */
 
 const rowsPerBatch = 5_000
 
 /** The next ids of a table, at most `rowsPerBatch`; null if there are no more. */
-async function nextIds(tx: Tx, progress: StepProgress, table: 'media' | 'song_history') {
+async function nextIds(tx: Tx, progress: UpgradeStepProgress, table: 'media' | 'song_history') {
   const [from = 0] = progress.position
   const [range] = await tx<{ to: number | null }[]>`
     select max(id) as "to" from (select id from ${tx(table)} where id > ${from} order by id limit ${rowsPerBatch}) next`
@@ -29,14 +35,14 @@ interface SongRow {
 /** Cleans artist and title. A song id that derives from them follows; that of an address does not. */
 async function cleanSongs(tx: Tx, table: 'media' | 'song_history', songs: readonly SongRow[]): Promise<void> {
   for (const { id, path, ...old } of songs) {
-    const artist = cleanLine(old.artist, maxLengths.artist)
-    const name = cleanLine(old.title, maxLengths.title) || titleFromPath(path)
+    const artist = cleanLine(old.artist, maxTagLengths.artist)
+    const name = cleanLine(old.title, maxTagLengths.title) || titleFromPath(path)
     const title = name === '' && artist === '' ? '?' : name
-    const isDerived = old.songId === songId(songText(old.artist, old.title))
+    const isDerived = old.songId === computeSongId(formatSongText(old.artist, old.title))
     const row = {
       artist,
       title,
-      song_id: isDerived ? songId(songText(artist, title)) : old.songId,
+      song_id: isDerived ? computeSongId(formatSongText(artist, title)) : old.songId,
       title_key: titleKey(title),
       artist_keys: artistKeys(artist)
     }

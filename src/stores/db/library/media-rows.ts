@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 
 import { artistKeys, titleKey } from '../../../model/songs/duplicate-keys.ts'
-import type { Candidates } from '../../../model/songs/location.ts'
+import type { SongCandidates } from '../../../model/songs/entry-location.ts'
 import {
   generateUniqueId,
   type ImportedSong,
-  songId,
+  computeSongId,
   type SongTags,
-  songText
+  formatSongText
 } from '../../../model/songs/song.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../../../platform/runtime/time-slices.ts'
-import { nameKey } from '../../../platform/text/name-key.ts'
+import { unicodeNameKey } from '../../../platform/text/unicode-names.ts'
 import type { Fragment, Sql, Tx } from '../sql.ts'
 import { keepCorrections } from './corrections.ts'
-import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
-import { applyFolders } from './playlist-folders.ts'
+import { cueColumns, cuesFragment, toCueColumns } from './cue-columns.ts'
+import { syncFolderSongs } from './playlist-folders.ts'
 import { findStoredSongs } from './stored-names.ts'
-import { assignTagFields } from './tag-fields.ts'
+import { storeTagFieldValues } from './tag-fields.ts'
 
 /*
  * `media.artists` are the artists that the file of a song lists for the text in `artists_for`. They are void once
@@ -24,17 +24,17 @@ import { assignTagFields } from './tag-fields.ts'
  */
 
 /** The artists that the file of a media `m` lists; empty if it lists none, or if its text was changed. */
-export const listedArtistsOf = (sql: Sql | Tx) =>
+export const listedArtistsFragment = (sql: Sql | Tx) =>
   sql`case when m.artists_for = m.artist then m.artists else '{}' end`
 
 /** The values of the columns. */
-export const listedArtistsToRow = ({ artist, artists }: Pick<SongTags, 'artist' | 'artists'>) => ({
+export const toListedArtistsColumns = ({ artist, artists }: Pick<SongTags, 'artist' | 'artists'>) => ({
   artists: [...artists],
   artists_for: artists.length === 0 ? '' : artist
 })
 
 /** A cover of songs; its key is `hash`. */
-export interface Artwork {
+export interface Cover {
   hash: string
   contentType: string
   bytes: Buffer
@@ -50,15 +50,15 @@ export interface KnownSong extends ImportedSong {
 const tagVersion = 2
 
 /** A cover with its key, the hash of the bytes. */
-export function createArtwork(bytes: Buffer, contentType: string): Artwork {
+export function createCover(bytes: Buffer, contentType: string): Cover {
   return { hash: createHash('sha256').update(bytes).digest('hex'), contentType, bytes }
 }
 
 /** Finds the songs of a station at these paths, by path. */
-export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
+export async function findMediaByPaths(sql: Sql, stationId: number, paths: string[]) {
   const songs = await sql<KnownSong[]>`
-    select path, artist, ${listedArtistsOf(sql)} as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
-      null::jsonb as tags, ${cuesOf(sql)} as cues,
+    select path, artist, ${listedArtistsFragment(sql)} as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
+      null::jsonb as tags, ${cuesFragment(sql)} as cues,
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs",
       tag_version = ${tagVersion} as "isRead"
     from media m where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
@@ -66,7 +66,7 @@ export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
 }
 
 /** Stores covers with distinct keys. Existing ones are not sent again. */
-export async function insertArtwork(tx: Tx, covers: Artwork[]): Promise<void> {
+export async function storeCovers(tx: Tx, covers: Cover[]): Promise<void> {
   const hashes = covers.map(cover => cover.hash)
   // Locked until songs refer to them, because unused covers are removed.
   const known = await tx<{ hash: string }[]>`
@@ -100,11 +100,11 @@ export async function upsertMedia(
     station_id: stationId,
     unique_id: generateUniqueId(),
     path: song.path,
-    song_id: songId(songText(song.artist, song.title)),
+    song_id: computeSongId(formatSongText(song.artist, song.title)),
     title_key: titleKey(song.title),
     artist_keys: artistKeys(song.artist, song.artists),
     artist: song.artist,
-    ...listedArtistsToRow(song),
+    ...toListedArtistsColumns(song),
     title: song.title,
     album: song.album,
     genre: song.genre,
@@ -114,7 +114,7 @@ export async function upsertMedia(
     artwork_hash: song.coverHash,
     size_bytes: song.sizeBytes,
     modified_ms: song.modifiedMs,
-    ...cuesToRow(song.cues),
+    ...toCueColumns(song.cues),
     operator_cues: [...song.corrected],
     tag_version: tagVersion
   }))
@@ -135,9 +135,9 @@ export async function upsertMedia(
        excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms,
        excluded.operator_cues, excluded.tag_version, ${tx.unsafe(cueColumnNames.map(column => `excluded.${column}`).join(', '))})
     returning id, media.xmax = 0 as "isNew"`
-  await assignTagFields(tx, stationId, songs, replacement)
+  await storeTagFieldValues(tx, stationId, songs, replacement)
   const mediaIds = written.filter(({ isNew }) => isNew).map(({ id }) => id)
-  const { added: joined } = await applyFolders(tx, { stationId, mediaIds })
+  const { added: joined } = await syncFolderSongs(tx, { stationId, mediaIds })
   return {
     added: mediaIds.length,
     updated: written.length - mediaIds.length,
@@ -163,7 +163,7 @@ export async function getOrCreatePlaylist(tx: Tx, stationId: number, name: strin
 }
 
 /** Finds the ids of the songs at these paths, by path and in this order; unknown paths are absent. */
-export async function findMediaIds(
+export async function findMediaIdsByPaths(
   tx: Tx,
   stationId: number,
   paths: readonly string[]
@@ -191,7 +191,7 @@ const chunk = 2_000
  * Finds a song for each entry by path, else by a file name that only one song has. Names are also found in another form
  * of Unicode; the exact one comes first. Null if there is none.
  */
-export async function matchMedia(tx: Tx, stationId: number, wanted: readonly Candidates[]) {
+export async function matchEntriesToMedia(tx: Tx, stationId: number, wanted: readonly SongCandidates[]) {
   const wantedPaths = new Set<string>()
   await visitInTimeSlices(sliceMs, wanted, ({ paths }) => paths.forEach(path => wantedPaths.add(path)))
   const byPath = await mediaByPath(tx, stationId, [...wantedPaths])
@@ -206,7 +206,7 @@ export async function matchMedia(tx: Tx, stationId: number, wanted: readonly Can
     sliceMs,
     wanted,
     ({ names }, index) =>
-      found[index] ?? first(names, byName.exact) ?? first(names.map(nameKey), byName.byKey)
+      found[index] ?? first(names, byName.exact) ?? first(names.map(unicodeNameKey), byName.byKey)
   )
 }
 
@@ -238,7 +238,7 @@ async function mediaByName(tx: Tx, stationId: number, names: readonly string[]) 
     return new Map(rows.map(({ id, name: found }) => [found, id]))
   }
   const exact = await find(tx`regexp_replace(path, '^.*/', '')`, names)
-  const others = names.filter(name => !exact.has(name)).map(nameKey)
+  const others = names.filter(name => !exact.has(name)).map(unicodeNameKey)
   if (others.length === 0) return { exact, byKey: new Map<string, number>() }
   return { exact, byKey: await find(tx`name_key(regexp_replace(path, '^.*/', ''))`, others) }
 }

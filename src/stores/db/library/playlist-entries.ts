@@ -28,7 +28,7 @@ export function countOccurrences(ids: readonly number[]): ListedEntry[] {
  * list, so the same list again changes nothing. Entries that are in it keep their place; those of a folder will remain
  * without it.
  */
-export async function appendEntries(
+export async function appendMissingEntries(
   tx: Tx,
   playlistId: number,
   entries: readonly ListedEntry[]
@@ -72,7 +72,7 @@ export async function appendEntries(
 }
 
 /** Appends one more entry of a song to a playlist. Returns its id. */
-export async function repeatSong(tx: Tx, playlistId: number, mediaId: number): Promise<number> {
+export async function appendRepeatedSong(tx: Tx, playlistId: number, mediaId: number): Promise<number> {
   const [entry] = await tx<{ id: number }[]>`
     with kept as (
       update playlist_tracks set is_from_folder = false
@@ -90,7 +90,7 @@ export async function repeatSong(tx: Tx, playlistId: number, mediaId: number): P
 }
 
 /** Removes one entry. Another entry of the song becomes its first one, so that the others remain. */
-export async function removeEntry(tx: Tx, entryId: number): Promise<void> {
+export async function removePlaylistEntry(tx: Tx, entryId: number): Promise<void> {
   const [next] = await tx<{ id: number }[]>`
     select r.id from playlist_tracks t
       join playlist_tracks r on r.playlist_id = t.playlist_id and r.repeated_media_id = t.media_id
@@ -111,7 +111,7 @@ export async function removeEntry(tx: Tx, entryId: number): Promise<void> {
 }
 
 /** Orders the entries of a playlist. `ids` are all of them. */
-export async function orderEntries(tx: Tx, ids: readonly number[]): Promise<void> {
+export async function orderPlaylistEntries(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx`
     update playlist_tracks t set position = x.position
     from unnest(${[...ids]}::bigint[]) with ordinality as x (id, position)

@@ -1,10 +1,10 @@
 import { literalLimit } from '../batches.ts'
 import type { Fragment, Sql, Tx } from '../sql.ts'
-import { isBelowKey } from './stored-names.ts'
+import { isBelowKeyFragment } from './stored-names.ts'
 
 /*
  * Folders that are assigned to playlists. A song in a folder or below it is in the playlist: by hand, or with
- * `is_from_folder`. Whatever adds or moves songs, or changes folders of playlists, calls `applyFolders` in its
+ * `is_from_folder`. Whatever adds or moves songs, or changes folders of playlists, calls `syncFolderSongs` in its
  * transaction. So that none misses the other, songs are written with `lockImports` or in a change of their station,
  * and folders with both.
  */
@@ -31,7 +31,7 @@ function prefixesOf(sql: Sql | Tx, stationId: number): readonly [Fragment, Fragm
 }
 
 /** SQL: whether a folder `f`, in any form of its name, contains a song `m` of a station. */
-export function isInFolder(sql: Sql | Tx, stationId: number): Fragment {
+export function isInFolderFragment(sql: Sql | Tx, stationId: number): Fragment {
   const [prefix, other] = prefixesOf(sql, stationId)
   return sql`(starts_with(name_key(m.path), name_key(${prefix})) or starts_with(name_key(m.path), name_key(${other})))`
 }
@@ -54,7 +54,7 @@ const tracksAtOnce = 20_000
  * Appends songs to the playlists of their folders, by path, and removes those that were added in this way and are no
  * longer in one. Songs that were added by hand keep their place.
  */
-export async function applyFolders(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
+export async function syncFolderSongs(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
   const total = { added: 0, removed: 0 }
   // Most stations have no folders, and then no tracks of folders.
   if ('mediaIds' in scope && (scope.mediaIds.length === 0 || !(await hasFolders(tx, scope)))) return total
@@ -94,7 +94,7 @@ async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
           tx`${own} and (media_folder(m.path) collate "C") >= name_key(x.prefix)
               and (media_folder(m.path) collate "C") < name_key(x.prefix) || ${'\u{10FFFF}'}
             union all
-            ${own} and ${isBelowKey(tx, tx`x.prefix`)}`,
+            ${own} and ${isBelowKeyFragment(tx, tx`x.prefix`)}`,
           tx`p.station_id = ${stationId} and p.id = ${scope.playlistId}`,
           tx`playlist_id = ${scope.playlistId}`
         ]
@@ -137,7 +137,7 @@ async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
 export const toFolderPath = (path: string): string => path.replace(/\/+$/, '')
 
 /** Assigns folders to a playlist of songs, which gets their songs. The folders remain while they are empty. */
-export async function assignFolders(
+export async function assignFoldersToPlaylistId(
   tx: Tx,
   { stationId, playlistId }: { readonly stationId: number; readonly playlistId: number },
   paths: readonly string[]
@@ -149,7 +149,7 @@ export async function assignFolders(
       select from playlist_folders f where f.playlist_id = ${playlistId} and name_key(f.path) = name_key(x.path))
     on conflict do nothing`
   await keepFolders(tx, stationId, paths)
-  return applyFolders(tx, { stationId, playlistId })
+  return syncFolderSongs(tx, { stationId, playlistId })
 }
 
 /** Keeps folders while they are empty, as far as they are in the media folder. */
@@ -180,7 +180,7 @@ export async function readFolderPlaylists(
       ) as playlists
     from unnest(${[...paths]}::text[]) as x (path) cross join lateral (select x.path || '/' as path) m
       join playlists p on p.station_id = ${stationId}
-      join playlist_folders f on f.playlist_id = p.id and ${isInFolder(sql, stationId)}
+      join playlist_folders f on f.playlist_id = p.id and ${isInFolderFragment(sql, stationId)}
     group by x.path`
   return new Map(rows.map(({ path, playlists }) => [path, playlists]))
 }

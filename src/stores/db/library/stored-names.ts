@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 
-import { nameKey } from '../../../platform/text/name-key.ts'
+import { unicodeNameKey } from '../../../platform/text/unicode-names.ts'
 import type { Fragment, Sql, Tx } from '../sql.ts'
 
 /*
  * Finds songs and folders by names that may differ from the stored ones in Unicode composition
- * (`src/platform/text/name-key.ts`). The exact name comes first: where two stored names have one key, each is found by
+ * (`src/platform/text/unicode-names.ts`). The exact name comes first: where two stored names have one key, each is found by
  * its own. Stored names never change.
  */
 
@@ -39,10 +39,10 @@ export async function findStoredSongs(
   if (wanted.length === 0) return new Map()
   const own = sql`m.station_id = ${stationId} and m.remote_playlist_id is null`
   const stored = await sql<StoredSong[]>`
-    select id, path from media m where ${own} and path = any(${[...new Set([...wanted, ...wanted.map(nameKey)])]}::text[])`
+    select id, path from media m where ${own} and path = any(${[...new Set([...wanted, ...wanted.map(unicodeNameKey)])]}::text[])`
   const byPath = new Map(stored.map(song => [song.path, song]))
   const left = wanted
-    .map(nameKey)
+    .map(unicodeNameKey)
     .filter((key, index) => !byPath.has(key) && !byPath.has(wanted[index] ?? ''))
   const starts = [...new Set(left)].map(key => Array.from(key).slice(0, indexedLength).join(''))
   const others =
@@ -52,10 +52,10 @@ export async function findStoredSongs(
           select id, path from media m where ${own} and ${hasOtherForm(sql)}
             and ${indexedKey(sql, sql`name_key(m.path)`)} = any(${starts}::text[])
           order by path desc`
-  const byKey = new Map(others.map(song => [nameKey(song.path), song]))
+  const byKey = new Map(others.map(song => [unicodeNameKey(song.path), song]))
   return new Map(
     wanted.flatMap(path => {
-      const song = byPath.get(path) ?? byPath.get(nameKey(path)) ?? byKey.get(nameKey(path))
+      const song = byPath.get(path) ?? byPath.get(unicodeNameKey(path)) ?? byKey.get(unicodeNameKey(path))
       return song ? [[path, song] as const] : []
     })
   )
@@ -78,7 +78,7 @@ export async function findLibraryPath(
 }
 
 /** SQL: whether the key of media `m` begins with that of a prefix, for songs that are not stored under their key. */
-export function isBelowKey(sql: Sql | Tx, prefix: Fragment): Fragment {
+export function isBelowKeyFragment(sql: Sql | Tx, prefix: Fragment): Fragment {
   const start = indexedKey(sql, sql`name_key(${prefix})`)
   const indexed = indexedKey(sql, sql`name_key(m.path)`)
   return sql`${hasOtherForm(sql)} and starts_with(name_key(m.path), name_key(${prefix}))
@@ -110,7 +110,7 @@ export async function findStoredFolder(
       union all (${withSongs(sql`name_key(${path}::text)`, 1)})
       union all (
         select array_to_string((string_to_array(m.path, '/'))[1:${parts}::integer], '/'), 2 from media m
-        where m.station_id = ${stationId} and ${isBelowKey(sql, sql`${`${path}/`}::text`)}
+        where m.station_id = ${stationId} and ${isBelowKeyFragment(sql, sql`${`${path}/`}::text`)}
         order by 1 limit 1)
     ) found order by rank, path limit 1`
   return folder?.path ?? null
@@ -134,24 +134,24 @@ async function toStoredFolder(sql: Sql | Tx, stationId: number, path: string): P
  * The path at which a file or folder of this name is to be stored: that of the song or folder that has the name
  * already.
  */
-export async function toStoredTarget(sql: Sql | Tx, stationId: number, path: string): Promise<string> {
+export async function findStoredTarget(sql: Sql | Tx, stationId: number, path: string): Promise<string> {
   const song = (await findStoredSongs(sql, stationId, [path])).get(path)
   return song?.path ?? (await findStoredFolder(sql, stationId, path)) ?? toStoredFolder(sql, stationId, path)
 }
 
 /** Two songs of a station whose paths are one name. */
-export interface NamePair {
+export interface DuplicateNamePair {
   readonly station: string
   /** As they look; both in one form. */
   readonly path: string
 }
 
 /** Counts the songs that share their name with another one of the station, and finds the first names. */
-export async function findNamePairs(
+export async function findDuplicateNames(
   sql: Sql,
   limit: number
-): Promise<{ readonly count: number; readonly first: readonly NamePair[] }> {
-  const rows = await sql<(NamePair & { count: number })[]>`
+): Promise<{ readonly count: number; readonly first: readonly DuplicateNamePair[] }> {
+  const rows = await sql<(DuplicateNamePair & { count: number })[]>`
     select s.short_name as station, p.key as path, count(*) over ()::integer as count
     from (
       select distinct m.station_id, name_key(m.path) as key from media m

@@ -5,7 +5,7 @@ import type { Tx } from '../sql.ts'
  * Stores the values of custom fields that are read from tags (`auto_assign`) of songs at these paths. Values that a
  * person set or cleared are kept, unless they are replaced. A tag that the file no longer has clears its value.
  */
-export async function assignTagFields(
+export async function storeTagFieldValues(
   tx: Tx,
   stationId: number,
   songs: readonly ImportedSong[],

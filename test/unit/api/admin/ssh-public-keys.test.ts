@@ -1,7 +1,11 @@
 import { assert, base64String, constantFrom, integer, property, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../../../src/api/admin/ssh-public-keys.ts'
+import {
+  matchesSshPublicKey,
+  maxSshPublicKeysBytes,
+  parseSshPublicKeys
+} from '../../../../src/api/admin/ssh-public-keys.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { cpuTimeMs } from '../../../support/cpu-time.ts'
 import { rsaKeyOf1024Bits, sshKeys } from '../../../support/ssh-keys.ts'
@@ -26,22 +30,22 @@ function pack(...parts: (string | number[] | Buffer)[]): Buffer {
 }
 
 const line = (type: string, blob: Buffer) => `${type} ${blob.toString('base64')}`
-const messagesOf = (text: string) => parsePublicKeys(text).problems.map(problem => problem.message)
+const messagesOf = (text: string) => parseSshPublicKeys(text).problems.map(problem => problem.message)
 
 describe('a key of ssh-keygen is parsed and matches only itself', () => {
   test.for(all.map(key => [partsOf(key), key] as const))('$0.type', ([{ type, base64, blob }, key]) => {
-    const { keys, problems } = parsePublicKeys(key)
+    const { keys, problems } = parseSshPublicKeys(key)
     expect(problems).toEqual([])
     expect(keys).toEqual([{ line: 1, type, blob }])
-    expect(all.filter(other => matchesKey(keys, other))).toEqual([key])
-    expect(matchesKey(keys, `${type} ${base64}`)).toBe(true)
-    expect(matchesKey(keys, `\t${type}  ${base64}\tanother comment\r\n`)).toBe(true)
+    expect(all.filter(other => matchesSshPublicKey(keys, other))).toEqual([key])
+    expect(matchesSshPublicKey(keys, `${type} ${base64}`)).toBe(true)
+    expect(matchesSshPublicKey(keys, `\t${type}  ${base64}\tanother comment\r\n`)).toBe(true)
   })
 })
 
 describe('lines end in LF, CRLF or CR', () => {
   test.for(['\n', '\r\n', '\r'])('%j', end => {
-    const { keys, problems } = parsePublicKeys(['# studio', '', ...all, 'ssh-rsa AAAA', ''].join(end))
+    const { keys, problems } = parseSshPublicKeys(['# studio', '', ...all, 'ssh-rsa AAAA', ''].join(end))
     expect(keys.map(key => key.line)).toEqual(all.map((_, index) => index + 3))
     expect(problems.map(problem => problem.line)).toEqual([all.length + 3])
   })
@@ -50,7 +54,7 @@ describe('lines end in LF, CRLF or CR', () => {
 test('white space and a byte order mark before the type, and white space after it, are ignored', () => {
   const { type, base64 } = partsOf(sshKeys.ed25519)
   for (const key of [`  \t${sshKeys.ed25519}`, `\uFEFF${sshKeys.ed25519}`, `${type} \t ${base64}\t`]) {
-    expect(matchesKey(parsePublicKeys(key).keys, sshKeys.ed25519)).toBe(true)
+    expect(matchesSshPublicKey(parseSshPublicKeys(key).keys, sshKeys.ed25519)).toBe(true)
   }
 })
 
@@ -65,17 +69,17 @@ describe('other lines are comments and never match', () => {
     partsOf(sshKeys.ed25519).base64,
     'ssh-dss AAAAB3NzaC1kc3MAAACBAP'
   ])('%s', text => {
-    expect(parsePublicKeys(text)).toEqual({ keys: [], problems: [] })
-    expect(matchesKey(parsePublicKeys(text).keys, text)).toBe(false)
-    expect(matchesKey(parsePublicKeys(sshKeys.ed25519).keys, text)).toBe(false)
+    expect(parseSshPublicKeys(text)).toEqual({ keys: [], problems: [] })
+    expect(matchesSshPublicKey(parseSshPublicKeys(text).keys, text)).toBe(false)
+    expect(matchesSshPublicKey(parseSshPublicKeys(sshKeys.ed25519).keys, text)).toBe(false)
   })
 })
 
 test('only one line can be offered', () => {
-  const { keys } = parsePublicKeys(sshKeys.ed25519)
+  const { keys } = parseSshPublicKeys(sshKeys.ed25519)
   for (const end of ['\n', '\r', '\r\n']) {
-    expect(matchesKey(keys, `${sshKeys.ed25519}${end}${sshKeys.rsa3072}`)).toBe(false)
-    expect(matchesKey(keys, `# comment${end}${sshKeys.ed25519}`)).toBe(false)
+    expect(matchesSshPublicKey(keys, `${sshKeys.ed25519}${end}${sshKeys.rsa3072}`)).toBe(false)
+    expect(matchesSshPublicKey(keys, `# comment${end}${sshKeys.ed25519}`)).toBe(false)
   }
 })
 
@@ -111,18 +115,18 @@ describe('a line that begins with a key type must be a key', () => {
     ['a short point', line(type, pack(type, Buffer.alloc(31))), 'not 32 bytes'],
     ['a long point', line(type, pack(type, Buffer.alloc(33))), 'not 32 bytes']
   ] as const)('%s', ([, text, reason]) => {
-    const { keys, problems } = parsePublicKeys(`# studio\n${text}`)
+    const { keys, problems } = parseSshPublicKeys(`# studio\n${text}`)
     expect(keys).toEqual([])
     expect(problems).toEqual([{ line: 2, message: expect.stringMatching(/^Line 2: .+\.$/) }])
     expect(problems[0]?.message).toContain(reason)
-    expect(matchesKey(parsePublicKeys(all.join('\n')).keys, text)).toBe(false)
+    expect(matchesSshPublicKey(parseSshPublicKeys(all.join('\n')).keys, text)).toBe(false)
   })
 
   test.for(all.map(key => partsOf(key)))(
     '$type cut anywhere is refused',
     ({ type: cutType, blob: whole }) => {
       for (let length = 0; length < whole.length; length += 1) {
-        const { keys, problems } = parsePublicKeys(line(cutType, whole.subarray(0, length)))
+        const { keys, problems } = parseSshPublicKeys(line(cutType, whole.subarray(0, length)))
         expect(keys).toEqual([])
         expect(problems).toHaveLength(1)
       }
@@ -187,10 +191,10 @@ describe('an RSA key has at least 2048 bits and valid numbers', () => {
 })
 
 test('the text has at most 16 KiB, counted in bytes', () => {
-  const room = maxPublicKeysBytes - Buffer.byteLength(`${sshKeys.ed25519}\n#`)
-  expect(parsePublicKeys(`${sshKeys.ed25519}\n#${'x'.repeat(room)}`).keys).toHaveLength(1)
+  const room = maxSshPublicKeysBytes - Buffer.byteLength(`${sshKeys.ed25519}\n#`)
+  expect(parseSshPublicKeys(`${sshKeys.ed25519}\n#${'x'.repeat(room)}`).keys).toHaveLength(1)
   for (const more of ['x'.repeat(room + 1), '\u00E9'.repeat(room / 2 + 1), 'x'.repeat(20_000_000)]) {
-    expect(parsePublicKeys(`${sshKeys.ed25519}\n#${more}`)).toEqual({
+    expect(parseSshPublicKeys(`${sshKeys.ed25519}\n#${more}`)).toEqual({
       keys: [],
       problems: [{ line: 0, message: 'The public keys are longer than 16 KiB.' }]
     })
@@ -200,8 +204,8 @@ test('the text has at most 16 KiB, counted in bytes', () => {
 test('texts that are meant to be slow are parsed quickly', () => {
   const startedAt = cpuTimeMs()
   for (const piece of ['ssh-rsa ', 'ssh-rsa\n', '\t', '\n', '\r', 'ssh-rsa AAAA\n', '\uFEFF']) {
-    parsePublicKeys(piece.repeat(maxPublicKeysBytes / Buffer.byteLength(piece)))
-    parsePublicKeys(`ssh-rsa AAAA${piece.repeat(maxPublicKeysBytes / Buffer.byteLength(piece) - 6)}x`)
+    parseSshPublicKeys(piece.repeat(maxSshPublicKeysBytes / Buffer.byteLength(piece)))
+    parseSshPublicKeys(`ssh-rsa AAAA${piece.repeat(maxSshPublicKeysBytes / Buffer.byteLength(piece) - 6)}x`)
   }
   // 30 ms on a slow machine; a reader that goes back and forth takes seconds.
   expect(cpuTimeMs() - startedAt).toBeLessThan(1_000)
@@ -211,10 +215,10 @@ const type = constantFrom(...all.map(key => partsOf(key).type))
 
 test('any text and blob is parsed without throwing, and each line is at most one key or one problem', () => {
   const check = (text: string) => {
-    const { keys, problems } = parsePublicKeys(text)
+    const { keys, problems } = parseSshPublicKeys(text)
     const lines = [...keys, ...problems].map(({ line: number }) => number)
     expect(new Set(lines).size).toBe(lines.length)
-    expect(typeof matchesKey(keys, text)).toBe('boolean')
+    expect(typeof matchesSshPublicKey(keys, text)).toBe('boolean')
   }
   assert(property(anyText({ maxLength: 500 }), check))
   assert(property(uint8Array({ maxLength: 500 }), bytes => check(Buffer.from(bytes).toString('latin1'))))
@@ -233,13 +237,13 @@ test('a key matches itself with any comment, and no key that differs in a byte',
   assert(
     property(constantFrom(...all), comment, comment, place, (key, one, other, at) => {
       const { type: name, base64, blob } = partsOf(key)
-      const { keys, problems } = parsePublicKeys(`${name} ${base64} ${one}`)
+      const { keys, problems } = parseSshPublicKeys(`${name} ${base64} ${one}`)
       expect(problems).toEqual([])
-      expect(matchesKey(keys, `${name} ${base64} ${other}`)).toBe(true)
+      expect(matchesSshPublicKey(keys, `${name} ${base64} ${other}`)).toBe(true)
       const changed = Buffer.from(blob)
       const index = at % blob.length
       changed[index] = (changed[index] ?? 0) ^ (1 + (at % 255))
-      expect(matchesKey(keys, line(name, changed))).toBe(false)
+      expect(matchesSshPublicKey(keys, line(name, changed))).toBe(false)
     })
   )
 })

@@ -1,7 +1,7 @@
 import { assert, integer, nat, property, record, string } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { parseKey } from '../../../../src/api/auth/keys.ts'
+import { parseApiKey } from '../../../../src/api/auth/key-checker.ts'
 import { isListenToken, openListenTokens } from '../../../../src/api/auth/listen-tokens.ts'
 import { grantsListening } from '../../../../src/model/station/listen-grant.ts'
 import { openSecrets } from '../../../../src/stores/secrets/secrets.ts'
@@ -24,7 +24,7 @@ test('a token contains its claims, is safe in a URL, and is no API key', () => {
       const token = tokens.issue(given)
       expect(token).toMatch(/^lt1_[\w-]+$/)
       expect(tokens.read(token)).toEqual(given)
-      expect([isListenToken(token), parseKey(token)]).toEqual([true, null])
+      expect([isListenToken(token), parseApiKey(token)]).toEqual([true, null])
     })
   )
   const [longest] = [tokens.issue({ stationId: 1, endsAtMs: 0, generation: 0, subject: '👩'.repeat(64) })]

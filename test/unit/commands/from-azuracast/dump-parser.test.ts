@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { parseCreateTable } from '../../../../src/commands/from-azuracast/dump-names.ts'
 import { type DumpEvent, parseDump } from '../../../../src/commands/from-azuracast/dump-parser.ts'
-import { openDump } from '../../../../src/commands/from-azuracast/dump-source.ts'
+import { openDumpSource } from '../../../../src/commands/from-azuracast/dump-source.ts'
+import { parseCreateTable } from '../../../../src/commands/from-azuracast/dump-statements.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { escapeText } from '../../../support/azuracast/dump.ts'
 import { scratchFolder } from '../../../support/scratch-folder.ts'
@@ -125,7 +125,7 @@ test('UTF-8 and the character sets of variables are accepted', async () => {
 test('a dump of two databases is refused', async () => {
   const file = join(await scratchFolder(), 'db.sql')
   await writeFile(file, 'USE `azuracast`;\nUSE `azuracast`;\nUSE wordpress;\n')
-  const opening = openDump(file, { description: 'db.sql', signal: AbortSignal.timeout(10_000) })
+  const opening = openDumpSource(file, { description: 'db.sql', signal: AbortSignal.timeout(10_000) })
   await expect(opening).rejects.toThrow('has the databases azuracast and wordpress')
 })
 

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 
-import { parseMigrationArguments } from '../../../../src/commands/from-azuracast/command.ts'
+import { parseAzuracastArguments } from '../../../../src/commands/from-azuracast/command.ts'
 import { renderCopyLine } from '../../../../src/commands/from-azuracast/copy-rows.ts'
-import { openReport } from '../../../../src/commands/from-azuracast/report.ts'
-import { parseTime, openReader } from '../../../../src/commands/from-azuracast/source.ts'
-import { folderHash } from '../../../../src/commands/from-azuracast/steps/covers.ts'
-import { parsePeak } from '../../../../src/commands/from-azuracast/steps/history.ts'
-import { toMinute } from '../../../../src/commands/from-azuracast/steps/listener-minutes.ts'
+import { openMigrationReport } from '../../../../src/commands/from-azuracast/migration-report.ts'
+import { parseSourceTime, openRowReader } from '../../../../src/commands/from-azuracast/source.ts'
+import { folderCoverName } from '../../../../src/commands/from-azuracast/steps/covers.ts'
+import { parseListenerPeak } from '../../../../src/commands/from-azuracast/steps/history.ts'
+import { localToUtcMinute } from '../../../../src/commands/from-azuracast/steps/listener-minutes.ts'
 import { mapCues } from '../../../../src/commands/from-azuracast/steps/media.ts'
-import { copiedPath, proposeRoot } from '../../../../src/commands/from-azuracast/steps/storage.ts'
+import {
+  copiedFolderPath,
+  proposeStorageRoot
+} from '../../../../src/commands/from-azuracast/steps/storage.ts'
 import { findRemoteStream } from '../../../../src/commands/from-azuracast/steps/streams.ts'
 
 test.each([
@@ -21,11 +24,11 @@ test.each([
   ['2026-11-24', Date.UTC(2026, 10, 24)],
   ['0000-00-00 00:00:00', null]
 ])('the time %s', (text, ms) => {
-  expect(parseTime(text)).toBe(ms)
+  expect(parseSourceTime(text)).toBe(ms)
 })
 
 test('a value of a column that the release does not have is unset', () => {
-  const read = openReader({ columns: ['id', 'config', 'list'] })
+  const read = openRowReader({ columns: ['id', 'config', 'list'] })
   const row = ['7', '{"a": 1}', 'not json']
   expect(read.number(row, 'id')).toBe(7)
   expect(read.json(row, 'config')).toEqual({ a: 1 })
@@ -47,7 +50,7 @@ test.each([
   [{ type: 'icecast', url: 'http://a', mount: '/m', custom_listen_url: 'https://b/m' }, 'https://b/m', '']
 ])('the stream of the remote %j', (remote, url, type) => {
   const columns = Object.keys(remote)
-  expect(findRemoteStream(openReader({ columns }), Object.values(remote))).toEqual({ url, type })
+  expect(findRemoteStream(openRowReader({ columns }), Object.values(remote))).toEqual({ url, type })
 })
 
 test.each([
@@ -56,7 +59,7 @@ test.each([
   // The clock skips this hour.
   ['2026-03-29T02:00:00Z', '2026-03-29T01:00:00Z']
 ])('the hour %s of a clock in Berlin is %s', (shown, at) => {
-  expect(toMinute('Europe/Berlin', Date.parse(shown))).toBe(Date.parse(at) / 60_000)
+  expect(localToUtcMinute('Europe/Berlin', Date.parse(shown))).toBe(Date.parse(at) / 60_000)
 })
 
 const extra = (value: object) => ({ extra_metadata: JSON.stringify(value) })
@@ -95,26 +98,26 @@ test.each([
   },
   { cue_in: '1.5', cue_out: '170.0', fade_overlap: '3.5', fade_in: null, fade_out: '0.0', amplify: '-2.5' }
 ])('cue points of all releases: %j', song => {
-  expect(mapCues(openReader({ columns: Object.keys(song) }), Object.values(song))).toMatchObject(cues)
+  expect(mapCues(openRowReader({ columns: Object.keys(song) }), Object.values(song))).toMatchObject(cues)
 })
 
 test('small conversions', () => {
   expect(renderCopyLine(['a\tb\\c\0\nd', null, 5, true, ''])).toBe('a\\tb\\\\c\\nd\t\\N\t5\tt\t\n')
-  expect(parsePeak('[3, 17, 5]', 4)).toBe(17)
-  expect(parsePeak(null, 4)).toBe(4)
+  expect(parseListenerPeak('[3, 17, 5]', 4)).toBe(17)
+  expect(parseListenerPeak(null, 4)).toBe(4)
   // The MD5 of `.` and of `a/b`.
-  expect(folderHash('song.mp3')).toBe('5058f1af8388633f609cadb75a75dc9d')
-  expect(folderHash('a/b/song.mp3')).toBe('a7e86136543b019d72468ceebf71fb8e')
-  expect(['/var/azuracast/stations/jazz/media', '/srv/music', '/music'].map(proposeRoot)).toEqual([
+  expect(folderCoverName('song.mp3')).toBe('5058f1af8388633f609cadb75a75dc9d')
+  expect(folderCoverName('a/b/song.mp3')).toBe('a7e86136543b019d72468ceebf71fb8e')
+  expect(['/var/azuracast/stations/jazz/media', '/srv/music', '/music'].map(proposeStorageRoot)).toEqual([
     '/var/azuracast/stations',
     '/srv/music',
     '/music'
   ])
-  expect(copiedPath('/srv', '/var/azuracast/stations/jazz/media/')).toBe('/srv/jazz/media')
+  expect(copiedFolderPath('/srv', '/var/azuracast/stations/jazz/media/')).toBe('/srv/jazz/media')
 })
 
 test('the report names what was left out, and what was known before', () => {
-  const report = openReport()
+  const report = openMigrationReport()
   report.take('songs', 5, 2)
   report.leave('songs with an unusable path', 'a\u001Bb')
   report.advise('BASE_URL=x')
@@ -142,5 +145,5 @@ test.each([
   [['a.zip', '--on-conflict', 'merge'], '--on-conflict must be'],
   [['a.zip', '--odd'], "Unknown option '--odd'"]
 ])('the arguments %j are refused', (args, problem) => {
-  expect(() => parseMigrationArguments(args)).toThrow(problem)
+  expect(() => parseAzuracastArguments(args)).toThrow(problem)
 })

@@ -6,9 +6,9 @@ import {
   type LocalDayPart,
   splitByDay
 } from '../../../../src/commands/simulate/calendar.ts'
-import { hourMs, minuteMs, openZone } from '../../../../src/model/autodj/zone.ts'
+import { hourMs, minuteMs, getTimeZone } from '../../../../src/model/autodj/time-zone.ts'
 
-const berlin = openZone('Europe/Berlin')
+const berlin = getTimeZone('Europe/Berlin')
 const spring = Date.UTC(2026, 2, 29) / (24 * hourMs)
 const autumn = Date.UTC(2026, 9, 25) / (24 * hourMs)
 
@@ -49,7 +49,7 @@ test('a repeated hour is two pieces', () => {
 })
 
 test('a clock may change by half an hour', () => {
-  const zone = openZone('Australia/Lord_Howe')
+  const zone = getTimeZone('Australia/Lord_Howe')
   const day = Date.UTC(2026, 3, 5) / (24 * hourMs)
   const changes = findClockChanges(zone, zone.instant(day, 0, 'first'), zone.instant(day + 1, 0, 'first'))
   expect(changes).toEqual([{ day, fromMinute: 90, toMinute: 120, kind: 'repeated' }])
@@ -65,7 +65,7 @@ test('pieces add up to the period, are within their dates and do not overlap', (
     'UTC'
   ]
   const times = fc.record({
-    zone: fc.constantFrom(...zones).map(openZone),
+    zone: fc.constantFrom(...zones).map(getTimeZone),
     fromMs: fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2030, 0) }),
     lengthMs: fc.integer({ min: 1, max: 72 * hourMs }),
     isByChange: fc.boolean()

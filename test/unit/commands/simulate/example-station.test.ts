@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { exampleStation } from '../../../../src/commands/simulate/example-station.ts'
-import { openZone } from '../../../../src/model/autodj/zone.ts'
+import { buildExampleStation } from '../../../../src/commands/simulate/example-station.ts'
+import { getTimeZone } from '../../../../src/model/autodj/time-zone.ts'
 import { monday } from '../../../support/simulated.ts'
 
-const zone = openZone('Europe/Berlin')
-const playlistsOf = (seed: number) => exampleStation(zone, seed, monday).start.library.playlists
-const first = exampleStation(zone, 1, monday)
+const zone = getTimeZone('Europe/Berlin')
+const playlistsOf = (seed: number) => buildExampleStation(zone, seed, monday).start.library.playlists
+const first = buildExampleStation(zone, 1, monday)
 
 test('it has 5,000 tracks in 12 playlists, with distinct ids', () => {
   const { playlists } = first.start.library

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { formatLength, formatLocalTime } from '../../../../src/commands/simulate/calendar.ts'
-import { openZone } from '../../../../src/model/autodj/zone.ts'
+import { getTimeZone } from '../../../../src/model/autodj/time-zone.ts'
 
 test('an instant is formatted in local time, before and after a clock change', () => {
-  const berlin = openZone('Europe/Berlin')
+  const berlin = getTimeZone('Europe/Berlin')
   expect(formatLocalTime(berlin, Date.UTC(2026, 2, 29, 0, 59, 59))).toBe('Sun 2026-03-29 01:59:59')
   expect(formatLocalTime(berlin, Date.UTC(2026, 2, 29, 1))).toBe('Sun 2026-03-29 03:00:00')
-  expect(formatLocalTime(openZone('Asia/Kathmandu'), Date.UTC(2026, 0, 11, 18, 15))).toBe(
+  expect(formatLocalTime(getTimeZone('Asia/Kathmandu'), Date.UTC(2026, 0, 11, 18, 15))).toBe(
     'Mon 2026-01-12 00:00:00'
   )
 })

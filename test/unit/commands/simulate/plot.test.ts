@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { renderPlot } from '../../../../src/commands/simulate/plot.ts'
-import { openZone } from '../../../../src/model/autodj/zone.ts'
+import { renderSimulationPlot } from '../../../../src/commands/simulate/plot.ts'
+import { getTimeZone } from '../../../../src/model/autodj/time-zone.ts'
 import { aPlaylist, aRun, inARow } from '../../../support/simulated.ts'
 
 const rotation = aPlaylist(1, { name: 'Hits' })
@@ -30,7 +30,7 @@ const pathOf = (svg: string, name: string) =>
   new RegExp(`<path fill="[^"]+" d="([^"]*)"><title>${name}</title>`).exec(svg)?.[1]
 
 test('a week has seven columns with day names, the clock change and a legend', () => {
-  const zone = openZone('Europe/Berlin')
+  const zone = getTimeZone('Europe/Berlin')
   const fromMs = zone.instant(Date.UTC(2026, 2, 23) / 86_400_000, 0, 'first')
   const news = aPlaylist(4, { name: 'News', type: 'once_per_hour', hourMinute: 30, options: ['interrupt'] })
   const week = aRun([rotation, show, jingles, news], [], { zone })
@@ -39,7 +39,7 @@ test('a week has seven columns with day names, the clock change and a legend', (
     { of: 4, minutes: 5 },
     { of: 1, minutes: 4 * 1_440 }
   ])
-  const svg = renderPlot('Example', { ...week, fromMs, untilMs: fromMs + 167 * 3_600_000, plays })
+  const svg = renderSimulationPlot('Example', { ...week, fromMs, untilMs: fromMs + 167 * 3_600_000, plays })
   expect(faultsOf(svg)).toEqual([])
   expect(svg.match(/<rect class="day"/g)).toHaveLength(7)
   for (const day of ['Mon 03-23', 'Sun 03-29']) expect(svg).toContain(`>${day}</text>`)
@@ -63,7 +63,7 @@ test('consecutive plays of a playlist are one block, also across a jingle', () =
       { of: 1, minutes: 60 }
     ]
   )
-  const svg = renderPlot('Station', run)
+  const svg = renderSimulationPlot('Station', run)
   expect(faultsOf(svg)).toEqual([])
   // An hour is 30 high, and the day begins at 64.
   expect(pathOf(svg, 'Hits')).toMatch(/^M52 64h[\d.]+v30h-[\d.]+zM52 124h[\d.]+v30h-[\d.]+z$/)
@@ -77,7 +77,7 @@ test('consecutive plays of a playlist are one block, also across a jingle', () =
 test('names are escaped', () => {
   const odd = aPlaylist(1, { name: '<script>alert("&")</script>\u0000\uD800' })
   const scheduled = aPlaylist(2, { name: '</svg>', schedule: [{ start_time: 0, end_time: 300 }] })
-  const svg = renderPlot(
+  const svg = renderSimulationPlot(
     'A & "B" <C>',
     aRun(
       [odd, scheduled],
@@ -97,7 +97,7 @@ test('names are escaped', () => {
 test('long names are truncated to the width of their column, at a grapheme', () => {
   const name = 'Frühstück mit 👩‍👩‍👧‍👦 und vielen anderen'
   const list = aPlaylist(1, { name, schedule: [{ start_time: 0, end_time: 300 }] })
-  const days = renderPlot('Station', aRun([list], [{ of: 1, minutes: 30 * 1_440 }]))
+  const days = renderSimulationPlot('Station', aRun([list], [{ of: 1, minutes: 30 * 1_440 }]))
   expect(days).toContain('>Frühs…</text>')
   expect(days).toContain('>Frühstück mit 👩‍👩‍👧‍👦 und viele…</text>')
 })
@@ -106,7 +106,7 @@ test('labels of programs that start together do not overlap', () => {
   const shows = [1, 2, 3].map(id =>
     aPlaylist(id, { name: `Show ${id}`, schedule: [{ start_time: 0, end_time: 300 }] })
   )
-  const svg = renderPlot('Station', aRun(shows, [{ of: 1, minutes: 1_440 }]))
+  const svg = renderSimulationPlot('Station', aRun(shows, [{ of: 1, minutes: 1_440 }]))
   const places = [...svg.matchAll(/<text class="label" x="([\d.]+)" y="([\d.]+)">Show/g)]
   expect(places.map(([, x, y]) => [x, y])).toEqual([
     ['55', '76'],
@@ -124,14 +124,14 @@ test('silence, requests and manual songs are drawn', () => {
       { of: 1, minutes: 60, playlistId: null, requestId: 4 }
     ]
   )
-  const svg = renderPlot('Station', run)
+  const svg = renderSimulationPlot('Station', run)
   expect(faultsOf(svg)).toEqual([])
   expect(svg).toMatch(/<path class="change" d="M52 94h[\d.]+v30h-[\d.]+z"><title>silence<\/title>/)
   expect(pathOf(svg, 'requests and manual songs')).toMatch(/^M52 124h/)
 })
 
 test('a repeated hour is drawn in two halves', () => {
-  const zone = openZone('Europe/Berlin')
+  const zone = getTimeZone('Europe/Berlin')
   const run = aRun([rotation], [{ of: 1, minutes: 25 * 60 }], { zone })
   const fromMs = zone.instant(Date.UTC(2026, 9, 25) / 86_400_000, 0, 'first')
   const [play] = run.plays
@@ -141,7 +141,7 @@ test('a repeated hour is drawn in two halves', () => {
     untilMs: fromMs + 25 * 3_600_000,
     plays: play ? [{ ...play, startsAtMs: fromMs, endsAtMs: fromMs + 25 * 3_600_000 }] : []
   }
-  const svg = renderPlot('Station', day)
+  const svg = renderSimulationPlot('Station', day)
   expect(faultsOf(svg)).toEqual([])
   expect(svg.match(/<rect class="day"/g)).toHaveLength(1)
   expect(pathOf(svg, 'Hits')).toBe(

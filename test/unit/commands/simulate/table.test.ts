@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { renderTable } from '../../../../src/commands/simulate/report-text.ts'
+import { renderTextTable } from '../../../../src/commands/simulate/report-text.ts'
 
 test('words are left-aligned, numbers and times right-aligned', () => {
   const rows = [
     ['Gold', '1,400', '30.2 %', '2:05'],
     ['New music', '6', '+1.5', '']
   ]
-  expect(renderTable(['list', 'plays', 'share', ''], rows)).toEqual([
+  expect(renderTextTable(['list', 'plays', 'share', ''], rows)).toEqual([
     '  list       plays   share',
     '  Gold       1,400  30.2 %  2:05',
     '  New music      6    +1.5'
@@ -15,5 +15,5 @@ test('words are left-aligned, numbers and times right-aligned', () => {
 })
 
 test('a table without rows has no lines', () => {
-  expect(renderTable(['list'], [])).toEqual([])
+  expect(renderTextTable(['list'], [])).toEqual([])
 })

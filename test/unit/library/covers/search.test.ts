@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { buildSearchUrl, escapeQuery, parseReleaseGroups } from '../../../../src/library/covers/search.ts'
+import {
+  buildMusicBrainzUrl,
+  escapeLuceneQuery,
+  parseReleaseGroups
+} from '../../../../src/library/covers/search.ts'
 import { artistKeys, titleKey } from '../../../../src/model/songs/duplicate-keys.ts'
 import { anyText } from '../../../support/any-text.ts'
 
@@ -27,7 +31,9 @@ const find = (recordings: unknown, searched = song) =>
 
 describe('a query', () => {
   test('names artist and title', () => {
-    const url = new URL(buildSearchUrl('https://musicbrainz.org', { artist: 'AC/DC', title: 'Why "Now"?' }))
+    const url = new URL(
+      buildMusicBrainzUrl('https://musicbrainz.org', { artist: 'AC/DC', title: 'Why "Now"?' })
+    )
     expect(url.origin + url.pathname).toBe('https://musicbrainz.org/ws/2/recording')
     expect(Object.fromEntries(url.searchParams)).toEqual({
       query: String.raw`artist:"AC\/DC" AND recording:"Why \"Now\"\?"`,
@@ -39,7 +45,7 @@ describe('a query', () => {
   test('cannot contain syntax from a title', () => {
     fc.assert(
       fc.property(anyText(), text => {
-        const escaped = escapeQuery(text)
+        const escaped = escapeLuceneQuery(text)
         expect(escaped.replace(/\\(.)/gsu, '$1')).toBe(text)
         expect(escaped.replace(/\\./gsu, '')).not.toMatch(/[-+&|!(){}[\]^"~*?:\\/]/)
       })
@@ -49,8 +55,8 @@ describe('a query', () => {
   test('survives the URL', () => {
     fc.assert(
       fc.property(anyText({ maxLength: 200 }), anyText({ maxLength: 200 }), (artist, title) => {
-        const { searchParams, hash } = new URL(buildSearchUrl('http://127.0.0.1', { artist, title }))
-        const query = `artist:"${escapeQuery(artist)}" AND recording:"${escapeQuery(title)}"`
+        const { searchParams, hash } = new URL(buildMusicBrainzUrl('http://127.0.0.1', { artist, title }))
+        const query = `artist:"${escapeLuceneQuery(artist)}" AND recording:"${escapeLuceneQuery(title)}"`
         expect([searchParams.get('query'), searchParams.size, hash]).toEqual([query, 3, ''])
       })
     )

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { readArtists } from '../../../../src/library/media/tags/artists.ts'
-import { collectTexts } from '../../../../src/library/media/tags/named-tags.ts'
+import { pickSongArtists } from '../../../../src/library/media/tags/artists.ts'
+import { collectTagTexts } from '../../../../src/library/media/tags/named-tags.ts'
 
 const read = (...blocks: readonly Readonly<Record<string, readonly string[]>>[]) =>
-  readArtists(
+  pickSongArtists(
     blocks.map(block =>
-      collectTexts({
+      collectTagTexts({
         tags: Object.entries(block).flatMap(([id, texts]) => texts.map(text => ({ id, text })))
       })
     )

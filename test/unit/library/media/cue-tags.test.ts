@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { readCueTags } from '../../../../src/library/media/cue-tags.ts'
-import { collectTexts } from '../../../../src/library/media/tags/named-tags.ts'
+import { parseCueTags } from '../../../../src/library/media/cue-tags.ts'
+import { collectTagTexts } from '../../../../src/library/media/tags/named-tags.ts'
 import { findCueProblems, noCuePoints } from '../../../../src/model/songs/cue-points.ts'
 import { anyText } from '../../../support/any-text.ts'
 
@@ -11,7 +11,7 @@ const minute = 60_000
 /** The cue points in Vorbis comments. */
 function read(tags: Record<string, string>, durationMs = minute) {
   const list = Object.entries(tags).map(([id, text]) => ({ id, text }))
-  return readCueTags(collectTexts({ tags: list }), durationMs)
+  return parseCueTags(collectTagTexts({ tags: list }), durationMs)
 }
 
 test('the tags of Liquidsoap are read in seconds', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openPeaks, type Waveform } from '../../../../src/library/media/peaks.ts'
+import { openPeakCollector, type Waveform } from '../../../../src/library/media/peaks.ts'
 
 const sampleRate = 8_000
 
@@ -14,7 +14,7 @@ function tone(amplitudes: readonly number[]): Float32Array {
 }
 
 function outline(channels: readonly Float32Array[], chunk = 1_000): Waveform | null {
-  const peaks = openPeaks()
+  const peaks = openPeakCollector()
   const length = channels[0]?.length ?? 0
   for (let at = 0; at < length; at += chunk)
     peaks.add({ sampleRate, channels: channels.map(each => each.subarray(at, at + chunk)) })

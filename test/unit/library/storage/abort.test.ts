@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { unlessAborted } from '../../../../src/library/storage/fault.ts'
+import { unlessAborted } from '../../../../src/library/storage/storage-fault.ts'
 
 const never = new Promise<never>(() => {})
 

@@ -5,7 +5,7 @@ import {
   type StorageAdapter,
   locationIdentity,
   locationUri,
-  normalizePath,
+  normalizeStoragePath,
   type StorageLocation
 } from '../../../../src/library/storage/location.ts'
 
@@ -53,22 +53,22 @@ describe('a path becomes', () => {
     ['local', '/a\nb', null],
     ['local', '/\uD800', null]
   ] as const)('%s %j: %j', ([adapter, path, normal]) => {
-    expect(normalizePath(adapter, path)).toBe(normal)
+    expect(normalizeStoragePath(adapter, path)).toBe(normal)
   })
 })
 
 test('a path has at most 255 characters, counted in its canonical form', () => {
-  expect(normalizePath('s3', `./${'x'.repeat(255)}/`)).toBe('x'.repeat(255))
-  expect(normalizePath('s3', 'x'.repeat(256))).toBeNull()
+  expect(normalizeStoragePath('s3', `./${'x'.repeat(255)}/`)).toBe('x'.repeat(255))
+  expect(normalizeStoragePath('s3', 'x'.repeat(256))).toBeNull()
 })
 
 test('normalizing a path twice changes nothing', () => {
   const part = constantFrom('a', 'b', '.', '..', '', ' ')
   assert(
     property(constantFrom(...adapters), array(part), string(), (adapter, parts, last) => {
-      const normal = normalizePath(adapter, [...parts, last].join('/'))
+      const normal = normalizeStoragePath(adapter, [...parts, last].join('/'))
       if (normal === null) return
-      expect(normalizePath(adapter, normal)).toBe(normal)
+      expect(normalizeStoragePath(adapter, normal)).toBe(normal)
       expect(normal.split('/')).not.toContain('..')
       expect(normal).not.toContain('//')
     })

@@ -1,21 +1,21 @@
 import { assert, nat, property, string, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { readKdfRounds } from '../../../../src/library/storage/sftp.ts'
+import { parseKdfRounds } from '../../../../src/library/storage/sftp.ts'
 
 const salt = Buffer.alloc(16, 7)
 
 test('the KDF rounds of an encrypted key are read', () => {
   assert(
     property(nat(), rounds => {
-      expect(readKdfRounds(keyOf('bcrypt', optionsOf(rounds)))).toBe(rounds)
+      expect(parseKdfRounds(keyOf('bcrypt', optionsOf(rounds)))).toBe(rounds)
     })
   )
-  expect(readKdfRounds(keyOf('bcrypt', optionsOf(0xffff_ffff)))).toBe(0xffff_ffff)
+  expect(parseKdfRounds(keyOf('bcrypt', optionsOf(0xffff_ffff)))).toBe(0xffff_ffff)
 })
 
 test('a key without a passphrase has 0 rounds', () => {
-  expect(readKdfRounds(keyOf('none', Buffer.alloc(0)))).toBe(0)
+  expect(parseKdfRounds(keyOf('none', Buffer.alloc(0)))).toBe(0)
 })
 
 test('any text is handled', () => {
@@ -23,7 +23,7 @@ test('any text is handled', () => {
     property(uint8Array(), string(), nat(70), (bytes, text, length) => {
       const cut = Buffer.from(contentOf('bcrypt', optionsOf(16))).subarray(0, length)
       for (const key of [text, armored(Buffer.from(bytes)), armored(Buffer.concat([cut, bytes]))]) {
-        expect(readKdfRounds(key)).toBeGreaterThanOrEqual(0)
+        expect(parseKdfRounds(key)).toBeGreaterThanOrEqual(0)
       }
     })
   )

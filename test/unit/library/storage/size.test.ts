@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import {
   computeCapacity,
   formatSize,
-  isFull,
+  isStorageFull,
   parseSize,
   usedPercent
 } from '../../../../src/library/storage/size.ts'
@@ -88,7 +88,7 @@ describe('used of available is', () => {
     [5n, null, 0, false]
   ] as const)('%d of %s: %d percent, full: %s', ([used, available, percent, full]) => {
     expect(usedPercent(used, available)).toBe(percent)
-    expect(isFull(used, available)).toBe(full)
+    expect(isStorageFull(used, available)).toBe(full)
   })
 })
 

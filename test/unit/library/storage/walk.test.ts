@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, integer, letrec, maxSafeNat, nat, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { walkTree } from '../../../../src/library/storage/walk.ts'
+import { sumFolderTree } from '../../../../src/library/storage/walk.ts'
 
 interface Tree {
   bytes: number
@@ -31,7 +31,7 @@ test('a whole tree is summed up, within the concurrency limit', async () => {
         running -= 1
         return { usedBytes: BigInt(folder.bytes), files: 1, folders: folder.inner, skipped: folder.skipped }
       }
-      expect(await walkTree(top, read, concurrency, signal)).toEqual(sum(top))
+      expect(await sumFolderTree(top, read, concurrency, signal)).toEqual(sum(top))
       expect(most).toBeLessThanOrEqual(concurrency)
       expect(running).toBe(0)
     })
@@ -43,7 +43,7 @@ test('an error of a read ends the walk', async () => {
     if (depth === 3) throw new Error('no further')
     return { usedBytes: 1n, files: 1, folders: [depth + 1, depth + 1], skipped: 0 }
   }
-  await expect(walkTree(0, read, 2, signal)).rejects.toThrow('no further')
+  await expect(sumFolderTree(0, read, 2, signal)).rejects.toThrow('no further')
 })
 
 test('a walk of an endless tree ends when the signal is aborted', async () => {
@@ -54,7 +54,7 @@ test('a walk of an endless tree ends when the signal is aborted', async () => {
     if (folders === 100) stop.abort(new Error('enough'))
     return { usedBytes: 1n, files: 1, folders: [folder, folder], skipped: 0 }
   }
-  await expect(walkTree(0, read, 2, stop.signal)).rejects.toThrow('enough')
+  await expect(sumFolderTree(0, read, 2, stop.signal)).rejects.toThrow('enough')
   expect(folders).toBeLessThanOrEqual(102)
 })
 

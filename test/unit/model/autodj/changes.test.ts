@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Playlist } from '../../../../src/model/autodj/library.ts'
-import { buildTracks, type TrackRow } from '../../../../src/model/autodj/tracks.ts'
+import { buildTrackColumns, type TrackRow } from '../../../../src/model/autodj/track-columns.ts'
 import {
   aLibrary,
   anItem,
@@ -32,7 +32,7 @@ const tracksIn = ({ queue }: TestStation) => queue.map(({ trackId }) => trackId)
 const heardTracks = ({ heard }: TestStation) => heard.map(({ trackId }) => trackId)
 const setTracks = (rows: readonly (number | TrackRow)[]) => (playlist: Playlist) => ({
   ...playlist,
-  tracks: buildTracks(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
+  tracks: buildTrackColumns(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
 })
 
 describe('when a schedule changes', () => {

@@ -1,21 +1,21 @@
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 
-import { checkDue } from '../../../../src/model/autodj/due.ts'
-import { areDuplicates } from '../../../../src/model/autodj/duplicates.ts'
-import { airtimeMs, maxAirtimeAt } from '../../../../src/model/autodj/durations.ts'
+import { checkPlaylistDue } from '../../../../src/model/autodj/due.ts'
+import { areDuplicateSongs } from '../../../../src/model/autodj/duplicates.ts'
+import { airtimeMs, computeMaxAirtimeMs } from '../../../../src/model/autodj/durations.ts'
 import {
   type PlayOrRow,
-  isInterrupting,
-  isSequence,
-  type Library,
-  type Slot
+  isInterruptingPlaylist,
+  isSequencePlaylist,
+  type AutodjLibrary,
+  type QueueSlot
 } from '../../../../src/model/autodj/library.ts'
-import { buckets, isFallback, isInBucket, pickForSlot } from '../../../../src/model/autodj/pick.ts'
-import { findPools } from '../../../../src/model/autodj/pools.ts'
+import { playlistRanks, isFallbackStream, hasRank, pickForSlot } from '../../../../src/model/autodj/pick.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
-import { valueAt, songKeysAt } from '../../../../src/model/autodj/tracks.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
+import { columnValueAt, songKeysAt } from '../../../../src/model/autodj/track-columns.ts'
+import { findTrackPools } from '../../../../src/model/autodj/track-pools.ts'
 import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../../support/autodj/days.ts'
 import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../../support/autodj/library.ts'
 import { sized } from '../../../support/tier.ts'
@@ -55,7 +55,7 @@ const slotSpecs: fc.Arbitrary<SlotSpec> = fc.record({
 })
 
 /** The slot at noon after the plays; the last plays are queued rows. All times can be shifted. */
-function slotOf({ station, played, rowsBefore, requested }: SlotSpec, movedMs = 0): Slot {
+function slotOf({ station, played, rowsBefore, requested }: SlotSpec, movedMs = 0): QueueSlot {
   const library = libraryOf(station)
   const plays = played
     .toSorted((a, b) => b.minutesAgo - a.minutesAgo)
@@ -66,7 +66,7 @@ function slotOf({ station, played, rowsBefore, requested }: SlotSpec, movedMs = 
       const id = playlist?.id ?? 0
       const song = playlist ? songKeysAt(playlist.tracks, index) : { song: 0, title: 0, artists: [] }
       if (playlist) {
-        playlist.tracks.lastPass[index] = Math.max(pass, valueAt(playlist.tracks.lastPass, index))
+        playlist.tracks.lastPass[index] = Math.max(pass, columnValueAt(playlist.tracks.lastPass, index))
         playlist.tracks.lastAired[index] = atMs
       }
       return aPlayOf(id, id * 100 + index, atMs, { song, pass, isVisible: !playlist?.isJingle })
@@ -86,7 +86,7 @@ function frozen<T>(value: T): T {
   return Object.freeze(value)
 }
 
-const columnsOf = ({ playlists }: Library) =>
+const columnsOf = ({ playlists }: AutodjLibrary) =>
   playlists.flatMap(({ tracks }) => Object.values(tracks).map(column => [...(column ?? [])]))
 
 describe('a decision', () => {
@@ -98,10 +98,10 @@ describe('a decision', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = frozen(slotOf(spec))
       const before = columnsOf(slot.library)
-      const once = pickForSlot(slot, seededRandom(seed, 1))
-      for (let unused = 1; unused < 4; unused++) pickForSlot(slot, seededRandom(seed, unused + 1))
-      expect(pickForSlot(slot, seededRandom(seed, 1))).toEqual(once)
-      expect(pickForSlot(slotOf(spec), seededRandom(seed, 1))).toEqual(once)
+      const once = pickForSlot(slot, createSeededRandom(seed, 1))
+      for (let unused = 1; unused < 4; unused++) pickForSlot(slot, createSeededRandom(seed, unused + 1))
+      expect(pickForSlot(slot, createSeededRandom(seed, 1))).toEqual(once)
+      expect(pickForSlot(slotOf(spec), createSeededRandom(seed, 1))).toEqual(once)
       const situation = () => frozen(aSituation({ library: slotOf(spec).library }))
       expect(planQueue(situation())).toEqual(planQueue(situation()))
       expect(columnsOf(slot.library)).toEqual(before)
@@ -118,9 +118,9 @@ describe('a decision', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = slotOf(spec)
       const isDue = slot.library.playlists.some(
-        playlist => !isInterrupting(playlist) && checkDue(playlist, slot).obstacle === null
+        playlist => !isInterruptingPlaylist(playlist) && checkPlaylistDue(playlist, slot).obstacle === null
       )
-      expect(pickForSlot(slot, seededRandom(seed, 1)) !== null || !isDue).toBe(true)
+      expect(pickForSlot(slot, createSeededRandom(seed, 1)) !== null || !isDue).toBe(true)
     })
     fc.assert(property, { numRuns })
   })
@@ -137,19 +137,22 @@ describe('a decision', () => {
     })
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = slotOf(withoutJingles(spec))
-      const decision = pickForSlot(slot, seededRandom(seed, 1))
+      const decision = pickForSlot(slot, createSeededRandom(seed, 1))
       const entry = decision?.log.at(-1)
       const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : 0
       const last = slot.rowsBefore.at(-1) ?? slot.library.past.plays.at(-1)
       const track = decision?.tracks[0]
       const own = slot.library.playlists.find(({ id }) => id === track?.playlistId)
-      fc.pre(own !== undefined && !isFallback(own))
+      fc.pre(own !== undefined && !isFallbackStream(own))
       const isForced = track?.song.song === last?.song.song
-      const bucket = buckets.find(each => own && isInBucket(own, each))
+      const bucket = playlistRanks.find(each => own && hasRank(own, each))
       const best = slot.library.playlists
         .filter(
           playlist =>
-            bucket && isInBucket(playlist, bucket) && !isInterrupting(playlist) && !isFallback(playlist)
+            bucket &&
+            hasRank(playlist, bucket) &&
+            !isInterruptingPlaylist(playlist) &&
+            !isFallbackStream(playlist)
         )
         .map(playlist => bestTier(playlist, slot))
       expect(isForced || tier === Math.min(...best)).toBe(true)
@@ -186,12 +189,12 @@ describe('a decision', () => {
 })
 
 /** The best tier of a playlist for a slot, by brute force; Infinity if nothing fits. */
-function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
-  const { obstacle: why, window } = checkDue(playlist, slot)
+function bestTier(playlist: AutodjLibrary['playlists'][number], slot: QueueSlot): number {
+  const { obstacle: why, window } = checkPlaylistDue(playlist, slot)
   if (why !== null) return Infinity
   const last = slot.rowsBefore.at(-1) ?? slot.library.past.plays.at(-1)
-  if (playlist.source === 'stream' || isSequence(playlist)) {
-    const isOwn = last?.playlistId === playlist.id && isSequence(playlist)
+  if (playlist.source === 'stream' || isSequencePlaylist(playlist)) {
+    const isOwn = last?.playlistId === playlist.id && isSequencePlaylist(playlist)
     const [first] = offered(playlist, slot)
     return !isOwn && first === last?.song.song ? Infinity : 1
   }
@@ -202,14 +205,14 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
     (play, index) => play.startsAtMs > slot.atMs - rules.duplicateRangeMs || index === before.length - 1
   )
   const others = rules.duplicateRangeMs === 0 ? [] : near
-  const longestMs = maxAirtimeAt(playlist, slot, window)
-  const tiers = findPools(playlist, slot, window, 0).flatMap(pool =>
+  const longestMs = computeMaxAirtimeMs(playlist, slot, window)
+  const tiers = findTrackPools(playlist, slot, window, 0).flatMap(pool =>
     [...tracks.ids.keys()].flatMap(index => {
       const keys = songKeysAt(tracks, index)
       const isOut = !pool.includes(index) || keys.song === last?.song.song
-      if (isOut || airtimeMs(valueAt(tracks.durations, index)) > longestMs) return []
+      if (isOut || airtimeMs(columnValueAt(tracks.durations, index)) > longestMs) return []
       if (!playlist.avoidsDuplicates) return [1]
-      const clashes = others.filter(({ song }) => areDuplicates(keys, song))
+      const clashes = others.filter(({ song }) => areDuplicateSongs(keys, song))
       const isHard = clashes.some(
         ({ song }) => song.song === keys.song || (song.title !== 0 && song.title === keys.title)
       )
@@ -220,9 +223,9 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
 }
 
 /** The first song of a sequence, batch or stream. */
-function offered(playlist: Library['playlists'][number], slot: Slot): number[] {
+function offered(playlist: AutodjLibrary['playlists'][number], slot: QueueSlot): number[] {
   const library = { ...slot.library, playlists: [playlist], requests: [] }
   const alone = { ...slot, library, rowsBefore: slot.rowsBefore }
-  const track = pickForSlot(alone, seededRandom(1, 1))?.tracks[0]
+  const track = pickForSlot(alone, createSeededRandom(1, 1))?.tracks[0]
   return track ? [track.song.song] : []
 }

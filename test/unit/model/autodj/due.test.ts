@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { checkDue } from '../../../../src/model/autodj/due.ts'
+import { checkPlaylistDue } from '../../../../src/model/autodj/due.ts'
 import type { PlayOrRow } from '../../../../src/model/autodj/library.ts'
-import type { Obstacle } from '../../../../src/model/autodj/log-entry.ts'
+import type { PlaylistObstacle } from '../../../../src/model/autodj/log-entry.ts'
 import {
   aLibrary,
   anItem,
@@ -28,10 +28,12 @@ function whyNot(
     rowsBefore = [],
     ...parts
   }: LibraryParts & { zone?: string; rowsBefore?: readonly PlayOrRow[] } = {}
-): Obstacle | null {
+): PlaylistObstacle | null {
   const one = aPlaylist({ id: 1, ...playlist })
-  return checkDue(one, aSlot(aLibrary({ playlists: [one], rules: { zone }, ...parts }), atMs, { rowsBefore }))
-    .obstacle
+  return checkPlaylistDue(
+    one,
+    aSlot(aLibrary({ playlists: [one], rules: { zone }, ...parts }), atMs, { rowsBefore })
+  ).obstacle
 }
 
 const hourly = (hourMinute: number): PlaylistParts => ({ type: 'once_per_hour', hourMinute })
@@ -40,7 +42,7 @@ const ago = (minutes: number) => noonMs - minutes * minuteMs
 describe('a playlist with an interval in minutes', () => {
   const everyHalfHour: PlaylistParts = { type: 'once_per_x_minutes', everyMinutes: 30 }
 
-  test.for<[minutesAgo: number, why: Obstacle | null]>([
+  test.for<[minutesAgo: number, why: PlaylistObstacle | null]>([
     [20, 'too_soon'],
     [30, null],
     [40, null]
@@ -74,7 +76,7 @@ describe('a playlist with an interval in songs', () => {
   const rows = (names: string) =>
     names.split(' ').map((name, index, { length }) => kinds[name]?.(ago(3 * (length - index))) ?? aPlay(1, 0))
 
-  test.for<[airOrder: string, why: Obstacle | null]>([
+  test.for<[airOrder: string, why: PlaylistObstacle | null]>([
     ['J song song', null],
     ['J song J2 song', null],
     ['J song', 'not_enough_songs'],
@@ -103,7 +105,7 @@ describe('a playlist with an interval in songs', () => {
 })
 
 describe('once per hour', () => {
-  test.for<[time: string, minute: number, zone: string, why: Obstacle | null]>([
+  test.for<[time: string, minute: number, zone: string, why: PlaylistObstacle | null]>([
     ['23:59', 50, 'UTC', null],
     ['2026-01-15T12:04Z', 50, 'UTC', null],
     ['2026-01-15T12:05:00Z', 50, 'UTC', null],
@@ -130,7 +132,7 @@ describe('once per hour', () => {
     const day = Date.parse(date) / dayMs
     const found = new Set<number | null>()
     for (let atMs = Date.parse(date) - dayMs; atMs < Date.parse(date) + 2 * dayMs; atMs += 5 * minuteMs) {
-      const { occurrenceMs } = checkDue(playlist, aSlot(library, atMs))
+      const { occurrenceMs } = checkPlaylistDue(playlist, aSlot(library, atMs))
       if (occurrenceMs !== null && zone.localDay(occurrenceMs) === day) found.add(occurrenceMs)
     }
     expect(found.size).toBe(targets)
@@ -202,7 +204,7 @@ describe('by default', () => {
 
   const single: PlaylistParts = { options: ['single_track'], schedule: [anItem(1200, 1300)] }
 
-  test.for<[play: string, startsAt: string, occurrenceMs: number | null, why: Obstacle | null]>([
+  test.for<[play: string, startsAt: string, occurrenceMs: number | null, why: PlaylistObstacle | null]>([
     ['that belongs to the window and began before it', '11:59', noonMs, 'already_played'],
     ['queued manually at its opening', '12:00', null, 'already_played'],
     ['queued manually in it', '12:05', null, 'already_played'],
@@ -218,7 +220,7 @@ describe('by default', () => {
   test('an occurrence begins with the minute of an hourly playlist, else with the window', () => {
     const occurrenceOf = (parts: PlaylistParts) => {
       const one = aPlaylist(parts)
-      return checkDue(one, aSlot(aLibrary({ playlists: [one] }), timeOf('12:20'))).occurrenceMs
+      return checkPlaylistDue(one, aSlot(aLibrary({ playlists: [one] }), timeOf('12:20'))).occurrenceMs
     }
     const schedule = [anItem(1130, 1300)]
     expect(occurrenceOf({ ...hourly(10), schedule })).toBe(timeOf('12:10'))
@@ -243,7 +245,7 @@ describe('by default', () => {
 })
 
 describe('never due', () => {
-  test.for<[name: string, playlist: PlaylistParts, why: Obstacle]>([
+  test.for<[name: string, playlist: PlaylistParts, why: PlaylistObstacle]>([
     ['every 0 minutes', { type: 'once_per_x_minutes', everyMinutes: 0 }, 'not_configured'],
     ['every 0 songs', { type: 'once_per_x_songs', everySongs: 0 }, 'not_configured'],
     ['custom', { type: 'custom' }, 'disabled'],
@@ -260,7 +262,7 @@ describe('a removed row counts as played', () => {
     { playlistId: 1, trackId: 101, pass: 1, startsAtMs: ago(90), occurrenceMs: ago(90) }
   ]
 
-  test.for<[name: string, playlist: PlaylistParts, why: Obstacle]>([
+  test.for<[name: string, playlist: PlaylistParts, why: PlaylistObstacle]>([
     ['minutes', { type: 'once_per_x_minutes', everyMinutes: 11 }, 'too_soon'],
     ['songs', { type: 'once_per_x_songs', everySongs: 3 }, 'not_enough_songs'],
     ['hours', hourly(50), 'already_played'],

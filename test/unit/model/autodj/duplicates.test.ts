@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
-import { areDuplicates, findTier } from '../../../../src/model/autodj/duplicates.ts'
+import { areDuplicateSongs, findRepeatTier } from '../../../../src/model/autodj/duplicates.ts'
 import type { PlayOrRow } from '../../../../src/model/autodj/library.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
-import type { SongKeys } from '../../../../src/model/autodj/tracks.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
+import type { SongKeys } from '../../../../src/model/autodj/track-columns.ts'
 import {
   aLibrary,
   anItem,
@@ -58,7 +58,7 @@ function picked({ list, others = [], rowsBefore = [], playlist = {}, rules = {} 
       rules: { ...rules, seed },
       plays: plays.toSorted((a, b) => a.startsAtMs - b.startsAtMs)
     })
-    const decision = pickForSlot(aSlot(library, noonMs, { rowsBefore }), seededRandom(seed, 1))
+    const decision = pickForSlot(aSlot(library, noonMs, { rowsBefore }), createSeededRandom(seed, 1))
     const entry = decision?.log.at(-1)
     const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : null
     found.add(`${list[(decision?.tracks[0].trackId ?? 0) - 1]?.[0]}, tier ${tier}`)
@@ -226,7 +226,7 @@ describe('what counts as recent', () => {
     const tracks = two.map(([name], index) => aTrack(index + 1, songOf(name)))
     const library = aLibrary({ playlists: [aPlaylist({ tracks })], requests })
     const found = Array.from({ length: 25 }, (_, seed) =>
-      pickForSlot(aSlot({ ...library, rules: { ...library.rules, seed } }), seededRandom(seed, 1))
+      pickForSlot(aSlot({ ...library, rules: { ...library.rules, seed } }), createSeededRandom(seed, 1))
     )
     return new Set(found.map(decision => decision?.tracks[0].trackId)).size
   }
@@ -286,7 +286,7 @@ test.for<[song: string, tier: number]>([
   const { song, title, artists } = songOf('X+Y-a')
   const times = (keys: readonly number[]) => new Map(keys.map(key => [key, noonMs]))
   const recent = { songs: times([song]), titles: times([title]), artists: times(artists) }
-  expect(findTier(songOf(name), recent)).toBe(tier)
+  expect(findRepeatTier(songOf(name), recent)).toBe(tier)
 })
 
 describe('two songs are duplicates', () => {
@@ -298,8 +298,8 @@ describe('two songs are duplicates', () => {
     [{ song: 1, title: 0, artists: [] }, { song: 2, title: 0, artists: [] }, false],
     [{ song: 1, title: 0, artists: [] }, { song: 1, title: 0, artists: [] }, true]
   ])('%j and %j: %s', ([one, other, isOne]) => {
-    expect(areDuplicates(one, other)).toBe(isOne)
-    expect(areDuplicates(other, one)).toBe(isOne)
+    expect(areDuplicateSongs(one, other)).toBe(isOne)
+    expect(areDuplicateSongs(other, one)).toBe(isOne)
   })
 
   test('but songs without artist and title only of themselves', () => {

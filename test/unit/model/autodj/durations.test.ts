@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { airtimeMs, nextStartMs } from '../../../../src/model/autodj/durations.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
-import { applyPlan } from '../../../../src/model/autodj/simulate.ts'
+import { applyQueuePlan } from '../../../../src/model/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,
@@ -75,7 +75,7 @@ describe('the expected times at 1000 seconds', () => {
         running: { startedAtMs: start * 1_000, endsAtMs: Math.max(nowMs, endsAtMs) }
       })
     )
-    const rows = applyPlan(queue, plan)
+    const rows = applyQueuePlan(queue, plan)
     expect(rows.map(({ startsAtMs }) => startsAtMs / 1_000)).toEqual(playedAt)
     expect(rows.map(({ cuedAtMs }) => cuedAtMs / 1_000)).toEqual(cuedAt)
   })
@@ -93,7 +93,7 @@ describe('the expected times at 1000 seconds', () => {
     const startsWith = (overlapMs: number) => {
       const library = aLibrary({ playlists: [], rules: { overlapMs } })
       const plan = planQueue(aSituation({ library, nowMs, queue, running: { endsAtMs: nowMs } }))
-      return applyPlan(queue, plan).map(({ startsAtMs }) => (startsAtMs - nowMs) / 1_000)
+      return applyQueuePlan(queue, plan).map(({ startsAtMs }) => (startsAtMs - nowMs) / 1_000)
     }
     expect(startsWith(3_000)).toEqual([0, 92, 192])
     expect(startsWith(0)).toEqual([0, 100, 200])
@@ -104,7 +104,7 @@ describe('the expected times at 1000 seconds', () => {
       aRow(1, aPlay(1, nowMs), { isSent: true, cuedAtMs: 950_123 }),
       aRow(2, aPlay(2, nowMs), { isManual: true })
     ]
-    const rows = applyPlan(
+    const rows = applyQueuePlan(
       queue,
       planQueue(aSituation({ library: aLibrary({ playlists: [] }), nowMs, queue }))
     )
@@ -124,7 +124,7 @@ test('an unknown length counts as three minutes, and is stored as unknown', () =
     aRow(index + 1, aPlay(index, 0, { durationMs }), { isManual: true })
   )
   const plan = planQueue(aSituation({ library: aLibrary({ playlists: [] }), queue }))
-  expect(applyPlan(queue, plan).map(({ durationMs, startsAtMs }) => [durationMs, startsAtMs])).toEqual([
+  expect(applyQueuePlan(queue, plan).map(({ durationMs, startsAtMs }) => [durationMs, startsAtMs])).toEqual([
     [0, noonMs + 180_000],
     [60_000, noonMs + 360_000]
   ])

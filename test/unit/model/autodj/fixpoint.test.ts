@@ -1,23 +1,28 @@
 import { describe, expect, test } from 'vitest'
 
 import { nextStartMs } from '../../../../src/model/autodj/durations.ts'
-import { isInterrupting, isSequence, type Playlist } from '../../../../src/model/autodj/library.ts'
-import { buckets, pickFrom } from '../../../../src/model/autodj/pick.ts'
+import {
+  isInterruptingPlaylist,
+  isSequencePlaylist,
+  type Playlist,
+  type PlayOrRow
+} from '../../../../src/model/autodj/library.ts'
+import { playlistRanks, pickFromPlaylists } from '../../../../src/model/autodj/pick.ts'
 import type { PlannerInput, QueuedRow } from '../../../../src/model/autodj/queue-draft.ts'
 import { planQueue, type QueuePlan } from '../../../../src/model/autodj/queue-planner.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
-import { applyPlan } from '../../../../src/model/autodj/simulate.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
+import { applyQueuePlan } from '../../../../src/model/autodj/simulate.ts'
 import { onDays } from '../../../support/autodj/days.ts'
 import { sized } from '../../../support/tier.ts'
 
 function afterPlan(situation: PlannerInput, plan: QueuePlan): PlannerInput {
   const { queue, nextSeq } = situation
-  return { ...situation, queue: applyPlan(queue, plan), nextSeq: nextSeq + plan.insert.length }
+  return { ...situation, queue: applyQueuePlan(queue, plan), nextSeq: nextSeq + plan.insert.length }
 }
 
 /** Rows as text: start, playlist and track. */
 function linesOf(situation: PlannerInput, plan: QueuePlan): string[] {
-  const rows = applyPlan(situation.queue, plan).map(row => {
+  const rows = applyQueuePlan(situation.queue, plan).map(row => {
     const { id, position, playlistId, trackId, pass, requestId, startsAtMs, cuedAtMs } = row
     const what = requestId === null ? `${playlistId}: ${trackId} in ${pass}` : `request ${requestId}`
     const [at, cuedAt] = [startsAtMs, cuedAtMs].map(timeMs => new Date(timeMs).toISOString())
@@ -41,9 +46,9 @@ describe('whatever happens to a station', () => {
   test('expected times are consistent', () => {
     const faultsOf = (situation: PlannerInput, plan: QueuePlan) => {
       const { library, running, nowMs } = situation
-      const rows = applyPlan(situation.queue, plan)
+      const rows = applyQueuePlan(situation.queue, plan)
       const ends = rows.map(row => nextStartMs(row.startsAtMs, row.durationMs, library.rules.overlapMs))
-      const mayCut = library.playlists.some(isInterrupting)
+      const mayCut = library.playlists.some(isInterruptingPlaylist)
       const odd = rows.filter(({ startsAtMs, cuedAtMs, isSent }, index) => {
         const previousMs = rows[index - 1]?.startsAtMs ?? running.startedAtMs
         const endMs = ends[index - 1] ?? plan.runningEndsMs
@@ -57,7 +62,7 @@ describe('whatever happens to a station', () => {
 
   test('no song follows itself while another one is eligible', () => {
     const faultsOf = (situation: PlannerInput, plan: QueuePlan) => {
-      const rows = applyPlan(situation.queue, plan)
+      const rows = applyQueuePlan(situation.queue, plan)
       return rows.filter((_, index) => isNeedless(situation, rows, index))
     }
     onDays({ faultsOf, without: ['add', 'send'] }, (_, faults) => expect(faults).toEqual([]))
@@ -69,17 +74,25 @@ function isNeedless({ library, rejected }: PlannerInput, rows: readonly QueuedRo
   const before = [...library.past.plays, ...rows.slice(0, index)]
   const last = row?.isVisible ? before.findLast(({ isVisible }) => isVisible) : before.at(-1)
   if (!row || last?.song.song !== row.song.song) return false
-  // The rest of a batch follows its first row.
-  if (row.batch !== null && row.batch === rows[index - 1]?.batch) return false
+  // The rest of a batch follows its first row, also after an interrupt.
+  const isOfBatch = (play: PlayOrRow) => play.playlistId === row.playlistId && play.pass === row.pass
+  if (row.batch !== null && before.some(isOfBatch)) return false
   const own = library.playlists.find(({ id }) => id === row.playlistId && id === last.playlistId)
-  if (own && isSequence(own)) return false
+  if (own && isSequencePlaylist(own)) return false
   const slot = { library, rowsBefore: rows.slice(0, index), rowsAfter: [], atMs: row.startsAtMs, rejected }
   // No other playlist may replace an interrupt.
   const isAfterJingle = row.isVisible && before.at(-1)?.isVisible === false
   const mayStandIn = (playlist: Playlist) =>
-    (row.isInterrupt ? playlist.id === row.playlistId : !isInterrupting(playlist)) &&
+    (row.isInterrupt ? playlist.id === row.playlistId : !isInterruptingPlaylist(playlist)) &&
     // Jingles do not replace songs after a jingle.
     !(playlist.isJingle && isAfterJingle)
   const playlists = library.playlists.filter(mayStandIn)
-  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, seededRandom(1, 1), []) !== null
+  return (
+    pickFromPlaylists(
+      slot,
+      { playlists, buckets: playlistRanks, mayRepeat: false },
+      createSeededRandom(1, 1),
+      []
+    ) !== null
+  )
 }

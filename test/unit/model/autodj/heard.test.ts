@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { indexPlays, transferIndex } from '../../../../src/model/autodj/duplicates.ts'
+import { indexPlays, transferPlayIndex } from '../../../../src/model/autodj/duplicates.ts'
 import type { PlayOrRow } from '../../../../src/model/autodj/library.ts'
 import { aPlay, aSong } from '../../../support/autodj/library.ts'
 
@@ -47,7 +47,7 @@ test('a transferred index contains the rest of the list', () => {
     const plays = specs.toSorted((a, b) => a.at - b.at).map(playOf)
     indexPlays(plays)
     const rest = plays.slice(cut)
-    transferIndex(plays, rest)
+    transferPlayIndex(plays, rest)
     const heard = indexPlays(rest)
     for (const { song, startsAtMs } of rest)
       expect(heard.songs.get(song.song)).toBeGreaterThanOrEqual(startsAtMs)

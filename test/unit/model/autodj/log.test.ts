@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { truncateLog } from '../../../../src/model/autodj/candidates.ts'
+import { truncateDecisionLog } from '../../../../src/model/autodj/candidates.ts'
 import type { Playlist } from '../../../../src/model/autodj/library.ts'
-import type { LogEntry } from '../../../../src/model/autodj/log-entry.ts'
+import type { DecisionLogEntry } from '../../../../src/model/autodj/log-entry.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
 import {
   aLibrary,
   anItem,
@@ -25,7 +25,7 @@ import {
 } from '../../../support/autodj/library.ts'
 
 const logOf = (parts: LibraryParts, atMs = noonMs) =>
-  pickForSlot(aSlot(aLibrary(parts), atMs), seededRandom(1, 1))?.log
+  pickForSlot(aSlot(aLibrary(parts), atMs), createSeededRandom(1, 1))?.log
 const atNoon = noonMs / 1_000
 
 describe('the log of a pick', () => {
@@ -142,28 +142,28 @@ test('interrupts are logged', () => {
 })
 
 describe('a log that is too long', () => {
-  const entry = (id: number, name = 'x'): LogEntry => ({
+  const entry = (id: number, name = 'x'): DecisionLogEntry => ({
     step: 'playlist',
     id,
     name,
     due: false,
     why: 'too_soon'
   })
-  const idsOf = (log: readonly LogEntry[]) => log.map(each => ('id' in each ? each.id : 0))
+  const idsOf = (log: readonly DecisionLogEntry[]) => log.map(each => ('id' in each ? each.id : 0))
 
   test('keeps its beginning and its end', () => {
     const long = Array.from({ length: 100 }, (_, id) => entry(id))
-    const ids = idsOf(truncateLog(long))
+    const ids = idsOf(truncateDecisionLog(long))
     expect(ids).toEqual([
       ...Array.from({ length: 30 }, (_, id) => id),
       ...Array.from({ length: 30 }, (_, id) => id + 70)
     ])
-    expect(truncateLog(long.slice(0, 60))).toEqual(long.slice(0, 60))
+    expect(truncateDecisionLog(long.slice(0, 60))).toEqual(long.slice(0, 60))
   })
 
   test('has at most 8 KiB', () => {
     for (const name of ['n'.repeat(200), 'ü'.repeat(200), '"'.repeat(200)]) {
-      const log = truncateLog(Array.from({ length: 60 }, (_, id) => entry(id, name)))
+      const log = truncateDecisionLog(Array.from({ length: 60 }, (_, id) => entry(id, name)))
       expect(Buffer.byteLength(JSON.stringify(log))).toBeLessThanOrEqual(8_192)
       expect(Buffer.byteLength(JSON.stringify(log))).toBeGreaterThan(7_500)
       expect(idsOf(log)[0]).toBe(0)

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { PlayOrRow, Slot } from '../../../../src/model/autodj/library.ts'
+import type { PlayOrRow, QueueSlot } from '../../../../src/model/autodj/library.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
 import {
   aLibrary,
   anItem,
@@ -21,13 +21,13 @@ import { aStation } from '../../../support/autodj/station.ts'
 import { sized } from '../../../support/tier.ts'
 
 /** The tracks and passes that a playlist plays in a number of slots, three minutes apart. */
-function played(playlist: PlaylistParts, slots: number, parts: Partial<Slot> = {}, seed = 7): string[] {
+function played(playlist: PlaylistParts, slots: number, parts: Partial<QueueSlot> = {}, seed = 7): string[] {
   const rules = { duplicateRangeMs: 0, seed }
   const library = aLibrary({ playlists: [aPlaylist({ id: 1, ...playlist })], rules })
   const rowsBefore: PlayOrRow[] = [...(parts.rowsBefore ?? [])]
   for (let slot = 0; slot < slots; slot++) {
     const atMs = (parts.atMs ?? noonMs) + slot * 3 * minuteMs
-    const track = pickForSlot(aSlot(library, atMs, { ...parts, rowsBefore }), seededRandom(seed, slot))
+    const track = pickForSlot(aSlot(library, atMs, { ...parts, rowsBefore }), createSeededRandom(seed, slot))
       ?.tracks[0]
     if (track) rowsBefore.push({ ...track, startsAtMs: atMs })
   }
@@ -109,13 +109,13 @@ describe('a shuffled playlist', () => {
       aLibrary({ playlists: [aPlaylist({ id: 1, tracks, pass: 4 })], plays })
     const heard = aPlay(1, noonMs - 60 * minuteMs, { song: { song: 1, title: 1, artists: [1] } })
     const other = aPlay(2, noonMs - 3 * minuteMs)
-    const first = pickForSlot(aSlot(library([heard, other])), seededRandom(1, 1))?.tracks[0]
+    const first = pickForSlot(aSlot(library([heard, other])), createSeededRandom(1, 1))?.tracks[0]
     expect([102, 103]).toContain(first?.trackId)
     expect(first?.pass).toBe(5)
     const rowsBefore = first ? [{ ...first, startsAtMs: noonMs }] : []
     const later = pickForSlot(
       aSlot(library([other]), noonMs + 3 * minuteMs, { rowsBefore }),
-      seededRandom(1, 1)
+      createSeededRandom(1, 1)
     )?.tracks[0]
     expect(later).toMatchObject({ trackId: 101, pass: 4 })
   })
@@ -266,7 +266,7 @@ describe('loop_once', () => {
     const rowsBefore = [aPlayOf(1, 101, noonMs)]
     const slot = aSlot(aLibrary({ playlists: [playlist] }), noonMs + minuteMs, { rowsBefore })
     const without = { ...slot.library, past: { ...slot.library.past, removed } }
-    expect(pickForSlot(slot, seededRandom(1, 1))?.tracks[0].trackId).toBe(102)
-    expect(pickForSlot({ ...slot, library: without }, seededRandom(1, 1))?.tracks[0].trackId).toBe(103)
+    expect(pickForSlot(slot, createSeededRandom(1, 1))?.tracks[0].trackId).toBe(102)
+    expect(pickForSlot({ ...slot, library: without }, createSeededRandom(1, 1))?.tracks[0].trackId).toBe(103)
   })
 })

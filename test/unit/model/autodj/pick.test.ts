@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Decision } from '../../../../src/model/autodj/candidates.ts'
-import type { Library, Slot } from '../../../../src/model/autodj/library.ts'
+import type { SlotDecision } from '../../../../src/model/autodj/candidates.ts'
+import type { AutodjLibrary, QueueSlot } from '../../../../src/model/autodj/library.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
 import {
   aLibrary,
   anItem,
@@ -20,11 +20,11 @@ import {
 } from '../../../support/autodj/library.ts'
 import { sized } from '../../../support/tier.ts'
 
-const pickIn = (library: Library, parts: Partial<Slot> = {}, seed = 1): Decision | null =>
-  pickForSlot(aSlot(library, parts.atMs ?? noonMs, parts), seededRandom(seed, 1))
+const pickIn = (library: AutodjLibrary, parts: Partial<QueueSlot> = {}, seed = 1): SlotDecision | null =>
+  pickForSlot(aSlot(library, parts.atMs ?? noonMs, parts), createSeededRandom(seed, 1))
 
 /** The picked playlist and track. */
-function picked(library: Library, parts: Partial<Slot> = {}, seed = 1): string {
+function picked(library: AutodjLibrary, parts: Partial<QueueSlot> = {}, seed = 1): string {
   const track = pickIn(library, parts, seed)?.tracks[0]
   return track ? `${track.playlistId}: ${track.trackId}` : 'nothing'
 }
@@ -156,7 +156,7 @@ describe('weights', () => {
     const slot = aSlot(aLibrary({ playlists }))
     const found = weights.map(() => 0)
     for (let seq = 0; seq < slots; seq++) {
-      const id = pickForSlot(slot, seededRandom(42, seq))?.tracks[0].playlistId ?? 0
+      const id = pickForSlot(slot, createSeededRandom(42, seq))?.tracks[0].playlistId ?? 0
       found[id] = (found[id] ?? 0) + 1
     }
     return found

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Library, PlayOrRow, Slot } from '../../../../src/model/autodj/library.ts'
+import type { AutodjLibrary, PlayOrRow, QueueSlot } from '../../../../src/model/autodj/library.ts'
 import { pickForSlot } from '../../../../src/model/autodj/pick.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
-import { seededRandom } from '../../../../src/model/autodj/random.ts'
+import { createSeededRandom } from '../../../../src/model/autodj/random.ts'
 import { findDueRequest } from '../../../../src/model/autodj/requests.ts'
-import { applyPlan, simulate } from '../../../../src/model/autodj/simulate.ts'
+import { applyQueuePlan, simulatePlays } from '../../../../src/model/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,
@@ -34,10 +34,11 @@ const jingles = (parts: PlaylistParts = {}) =>
   aPlaylist({ id: 9, type: 'once_per_x_songs', everySongs: 1, isJingle: true, tracks: [901], ...parts })
 
 /** The songs that are picked with any seed. */
-function picked(parts: LibraryParts, slot: Partial<Slot> = {}): number[] {
+function picked(parts: LibraryParts, slot: Partial<QueueSlot> = {}): number[] {
   const songs = seeds.map(seed => {
     const library = aLibrary({ ...parts, rules: { ...parts.rules, seed } })
-    return pickForSlot(aSlot(library, slot.atMs ?? noonMs, slot), seededRandom(seed, 1))?.tracks[0].song.song
+    return pickForSlot(aSlot(library, slot.atMs ?? noonMs, slot), createSeededRandom(seed, 1))?.tracks[0].song
+      .song
   })
   return [...new Set(songs)].map(Number).toSorted((a, b) => a - b)
 }
@@ -133,10 +134,10 @@ test('a scheduled stream goes on after a jingle has interrupted it', () => {
 
 describe('jingles', () => {
   /** The songs and jingles of some hours. */
-  function heardIn(library: Library, hours = 6): PlayOrRow[] {
+  function heardIn(library: AutodjLibrary, hours = 6): PlayOrRow[] {
     const heard: PlayOrRow[] = []
     const start = { queue: [], startedAtMs: noonMs, fromMs: noonMs, queueLength: 3, nextSeq: 1 }
-    for (const { play, startsAtMs } of simulate({ library, ...start })) {
+    for (const { play, startsAtMs } of simulatePlays({ library, ...start })) {
       if (startsAtMs > noonMs + hours * hourMs) break
       if (play) heard.push(play)
     }
@@ -216,7 +217,7 @@ describe('a queued row', () => {
   const rules = { duplicateRangeMs: 0, requestThresholdMs: 0 }
   const starts = (parts: Parameters<typeof aSituation>[0]) => {
     const situation = aSituation({ running, queueLength: 4, ...parts })
-    return applyPlan(situation.queue, planQueue(situation)).map(({ song }) => song.song)
+    return applyQueuePlan(situation.queue, planQueue(situation)).map(({ song }) => song.song)
   }
   const songs = (order: readonly number[]) => order.filter(song => song < 900)
   const row = (position: number, play: PlayOrRow, parts = {}) => aRow(position, play, parts)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { PlayOrRow } from '../../../../src/model/autodj/library.ts'
 import type { PlannerInput, QueuedRow } from '../../../../src/model/autodj/queue-draft.ts'
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
-import { applyPlan } from '../../../../src/model/autodj/simulate.ts'
+import { applyQueuePlan } from '../../../../src/model/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,
@@ -28,12 +28,13 @@ const rowsOf = (plays: readonly PlayOrRow[], parts: Partial<QueuedRow> = {}): Qu
 
 /** The queue after a plan: the playlist, request or song of each row. */
 function queueAfter(situation: PlannerInput): string[] {
-  return applyPlan(situation.queue, planQueue(situation)).map(({ playlistId, trackId, requestId, mediaId }) =>
-    requestId !== null
-      ? `request ${requestId}`
-      : playlistId === null
-        ? `song ${mediaId}`
-        : `${playlistId}: ${trackId}`
+  return applyQueuePlan(situation.queue, planQueue(situation)).map(
+    ({ playlistId, trackId, requestId, mediaId }) =>
+      requestId !== null
+        ? `request ${requestId}`
+        : playlistId === null
+          ? `song ${mediaId}`
+          : `${playlistId}: ${trackId}`
   )
 }
 
@@ -408,7 +409,7 @@ describe('a batch', () => {
     const library = aLibrary({ playlists: [long] })
     const first = planQueue(aSituation({ library }))
     expect(first.insert).toHaveLength(500)
-    const queue = applyPlan([], first)
+    const queue = applyQueuePlan([], first)
     const then = planQueue(aSituation({ library, queue, queueLength: 501, nextSeq: 2_000 }))
     expect(then.insert.map(({ trackId }) => trackId)).toEqual(tracks.slice(500).map(({ id }) => id))
   })
@@ -432,7 +433,7 @@ describe('a withdrawn row', () => {
       queue: queue.slice(1),
       queueLength: 4
     })
-    const rows = applyPlan(situation.queue, planQueue(situation))
+    const rows = applyQueuePlan(situation.queue, planQueue(situation))
     const inFirst = rows.filter(({ pass }) => pass === 1).map(({ trackId }) => trackId)
     expect(inFirst.toSorted((a, b) => Number(a) - Number(b))).toEqual([101, 102, 103, 104])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { planQueue } from '../../../../src/model/autodj/queue-planner.ts'
-import { applyPlan } from '../../../../src/model/autodj/simulate.ts'
+import { applyQueuePlan } from '../../../../src/model/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,
@@ -73,7 +73,7 @@ describe('a stream', () => {
     const library = aLibrary({
       playlists: [stream({ schedule: [anItem(1200, 1330)] }), aPlaylist({ id: 1 })]
     })
-    const rows = applyPlan([], planQueue(aSituation({ library })))
+    const rows = applyQueuePlan([], planQueue(aSituation({ library })))
     expect(rows.map(({ playlistId, startsAtMs }) => [playlistId, startsAtMs])).toEqual([
       [2, timeOf('12:03')],
       [1, timeOf('13:30')],

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
-import { isSequence, type Playlist } from '../../../../src/model/autodj/library.ts'
+import { isSequencePlaylist, type Playlist } from '../../../../src/model/autodj/library.ts'
 import type { PlannerInput } from '../../../../src/model/autodj/queue-draft.ts'
 import type { QueuePlan } from '../../../../src/model/autodj/queue-planner.ts'
-import { applyPlan, simulate } from '../../../../src/model/autodj/simulate.ts'
-import { forkTracks, markAired, trackIndex } from '../../../../src/model/autodj/tracks.ts'
+import { applyQueuePlan, simulatePlays } from '../../../../src/model/autodj/simulate.ts'
+import {
+  forkTrackColumns,
+  markTrackAired,
+  findTrackIndex
+} from '../../../../src/model/autodj/track-columns.ts'
 import { libraryOf, onDays, type PlaylistSpec, type StationSpec } from '../../../support/autodj/days.ts'
 import { aRequest, aSong, hourMs, minuteMs, timeOf } from '../../../support/autodj/library.ts'
 import { sized } from '../../../support/tier.ts'
@@ -113,23 +117,23 @@ function needlessRepeats({ spec, isRequested }: Cell): string[] {
     aRequest(index + 1, { mediaId: song, song: aSong(100 + song), dueAtMs: fromMs + index * 25 * minuteMs })
   )
   const start = { queue: [], startedAtMs: fromMs, fromMs, queueLength: spec.queueLength ?? 3, nextSeq: 1 }
-  const playlists = library.playlists.map(each => ({ ...each, tracks: forkTracks(each.tracks) }))
+  const playlists = library.playlists.map(each => ({ ...each, tracks: forkTrackColumns(each.tracks) }))
   const faults: string[] = []
   let last = { song: 0, playlistId: 0 }
-  for (const { play, startsAtMs } of simulate({
+  for (const { play, startsAtMs } of simulatePlays({
     library: { ...library, requests: isRequested ? requests : [] },
     ...start
   })) {
     if (startsAtMs > fromMs + 3 * hourMs) break
     if (!play) continue
     const own = playlists.find(({ id }) => id === play.playlistId)
-    const isOwnSequence = own && isSequence(own) && last.playlistId === own.id
+    const isOwnSequence = own && isSequencePlaylist(own) && last.playlistId === own.id
     if (play.isVisible && play.song.song === last.song && !isOwnSequence) {
       const others = playlists.filter(each => mayOffer(each, last.song))
       if (others.length > 0) faults.push(`${new Date(startsAtMs).toISOString()} ${last.song}`)
     }
     if (own && play.trackId !== null)
-      markAired(own.tracks, trackIndex(own.tracks, play.trackId), play.pass, startsAtMs)
+      markTrackAired(own.tracks, findTrackIndex(own.tracks, play.trackId), play.pass, startsAtMs)
     if (play.isVisible) last = { song: play.song.song, playlistId: play.playlistId ?? 0 }
   }
   return faults
@@ -154,13 +158,13 @@ test('whatever happens to a station, no row repeats the song before it while a r
     jingle({ minutes: [0.2, 0.2] })
   ]
   const faultsOf = ({ library, queue }: PlannerInput, plan: QueuePlan) => {
-    const rows = applyPlan(queue, plan)
+    const rows = applyQueuePlan(queue, plan)
     return rows.filter((row, index) => {
       const before = [...library.past.plays, ...rows.slice(0, index)]
       const last = before.findLast(({ isVisible }) => isVisible)
       const own = library.playlists.find(({ id }) => id === row.playlistId && id === last?.playlistId)
       // Nothing else can interrupt.
-      const isFree = row.isVisible && !row.isInterrupt && !(own && isSequence(own))
+      const isFree = row.isVisible && !row.isInterrupt && !(own && isSequencePlaylist(own))
       return isFree && last?.song.song === row.song.song
     })
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import type { PlayOrRow, Slot } from '../../../../src/model/autodj/library.ts'
-import type { LogEntry } from '../../../../src/model/autodj/log-entry.ts'
+import type { PlayOrRow, QueueSlot } from '../../../../src/model/autodj/library.ts'
+import type { DecisionLogEntry } from '../../../../src/model/autodj/log-entry.ts'
 import { findDueRequest } from '../../../../src/model/autodj/requests.ts'
 import {
   aLibrary,
@@ -17,9 +17,9 @@ import {
 } from '../../../support/autodj/library.ts'
 
 /** The id of the request that is due at noon, or the reason why there is none. */
-function dueIn(parts: LibraryParts, slot: Partial<Slot> = {}): number | string {
+function dueIn(parts: LibraryParts, slot: Partial<QueueSlot> = {}): number | string {
   const { picked, log } = findDueRequest(aSlot(aLibrary(parts), noonMs, slot))
-  const [entry]: LogEntry[] = log
+  const [entry]: DecisionLogEntry[] = log
   return picked?.id ?? (entry && 'why' in entry ? entry.why : 'no reason')
 }
 

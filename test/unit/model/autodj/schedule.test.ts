@@ -4,19 +4,26 @@ import { describe, expect, test } from 'vitest'
 import {
   lastHourlyTarget,
   nextHourlyTarget,
-  nextWindowStart,
+  findNextWindowStart,
   type ScheduleItem,
   type ScheduleWindow,
-  windowAt,
-  windowOnDay,
-  windowsBetween
+  findWindowAt,
+  findWindowOnDay,
+  listWindowsBetween
 } from '../../../../src/model/autodj/schedule.ts'
-import { dayMs, hourMs, minuteMs, openZone, parseDay, type Zone } from '../../../../src/model/autodj/zone.ts'
+import {
+  dayMs,
+  hourMs,
+  minuteMs,
+  getTimeZone,
+  parseDayNumber,
+  type TimeZone
+} from '../../../../src/model/autodj/time-zone.ts'
 import { sized } from '../../../support/tier.ts'
 import { changesOf, zones, sweepFromMs, sweepToMs } from '../../../support/zones.ts'
 
-const utc = openZone('UTC')
-const berlin = openZone('Europe/Berlin')
+const utc = getTimeZone('UTC')
+const berlin = getTimeZone('Europe/Berlin')
 
 /** `2200-0400` as an item. */
 function anItem(times: string, parts: Partial<ScheduleItem> = {}): ScheduleItem {
@@ -78,7 +85,7 @@ describe('an item is active', () => {
     ['Pacific/Auckland', auckland, '2026-01-11T20:30:00Z', true],
     ['Pacific/Auckland', auckland, '2026-01-12T20:30:00Z', false]
   ])('%s %j at %s: %j', (name, item, at, isActive) => {
-    expect(windowAt(openZone(name), [item], Date.parse(at)) !== null).toBe(isActive)
+    expect(findWindowAt(getTimeZone(name), [item], Date.parse(at)) !== null).toBe(isActive)
   })
 })
 
@@ -100,41 +107,43 @@ describe('windows of Europe/Berlin', () => {
     ['0100-0400', autumn, between('2026-10-24T23:00Z', '2026-10-25T03:00Z')],
     ['2200-0400', '2026-10-24', between('2026-10-24T20:00Z', '2026-10-25T03:00Z')]
   ])('%s of %s', (times, date, window) => {
-    expect(shown(windowOnDay(berlin, anItem(times), parseDay(date)))).toBe(window)
+    expect(shown(findWindowOnDay(berlin, anItem(times), parseDayNumber(date)))).toBe(window)
   })
 
   test('a time that occurs twice opens 15 minutes once', () => {
     const [from, to] = [Date.parse('2026-10-24T22:00Z'), Date.parse('2026-10-25T23:00Z')]
-    expect(windowsBetween(berlin, [anItem('0230-0230')], from, to)).toHaveLength(1)
+    expect(listWindowsBetween(berlin, [anItem('0230-0230')], from, to)).toHaveLength(1)
   })
 
   test('an item of almost 24 hours ends where it begins again', () => {
     const item = anItem('0230-0215')
-    expect(shown(windowOnDay(berlin, item, parseDay('2026-10-24')))).toBe(
+    expect(shown(findWindowOnDay(berlin, item, parseDayNumber('2026-10-24')))).toBe(
       between('2026-10-24T00:30Z', '2026-10-25T00:30Z')
     )
     // On Saturdays only: no window begins on Sunday.
-    expect(shown(windowOnDay(berlin, { ...item, days: [6] }, parseDay('2026-10-24')))).toBe(
+    expect(shown(findWindowOnDay(berlin, { ...item, days: [6] }, parseDayNumber('2026-10-24')))).toBe(
       between('2026-10-24T00:30Z', '2026-10-25T01:15Z')
     )
   })
 })
 
 describe('a date that the clock skips', () => {
-  const apia = openZone('Pacific/Apia')
-  const skipped = parseDay('2011-12-30')
+  const apia = getTimeZone('Pacific/Apia')
+  const skipped = parseDayNumber('2011-12-30')
 
   test('has no window of its own hours', () => {
-    expect(windowOnDay(apia, anItem('0900-1700'), skipped)).toBeNull()
-    expect(windowOnDay(apia, anItem('0000-0000'), skipped)).toBeNull()
+    expect(findWindowOnDay(apia, anItem('0900-1700'), skipped)).toBeNull()
+    expect(findWindowOnDay(apia, anItem('0000-0000'), skipped)).toBeNull()
   })
 
   test('ends the night before it, and the next night keeps its morning', () => {
     const night = anItem('2200-0400')
-    expect(shown(windowOnDay(apia, night, skipped - 1))).toBe(
+    expect(shown(findWindowOnDay(apia, night, skipped - 1))).toBe(
       between('2011-12-30T08:00Z', '2011-12-30T10:00Z')
     )
-    expect(shown(windowOnDay(apia, night, skipped))).toBe(between('2011-12-30T10:00Z', '2011-12-30T14:00Z'))
+    expect(shown(findWindowOnDay(apia, night, skipped))).toBe(
+      between('2011-12-30T10:00Z', '2011-12-30T14:00Z')
+    )
   })
 })
 
@@ -143,7 +152,7 @@ describe('of several items', () => {
   const show = anItem('1000-1200', { id: 2 })
   const twin = anItem('1000-1100', { id: 3 })
   const openAt = (time: string) =>
-    windowAt(utc, [base, show, twin], Date.parse(`2026-01-15T${time}Z`))?.item.id
+    findWindowAt(utc, [base, show, twin], Date.parse(`2026-01-15T${time}Z`))?.item.id
 
   test('the one that began last is open, of equal starts the first', () => {
     expect(['05:59:59.999', '06:00', '09:59:59.999', '10:00', '11:59', '12:00', '18:00'].map(openAt)).toEqual(
@@ -152,13 +161,13 @@ describe('of several items', () => {
   })
 
   test('also if the calendar skips a date and windows of two dates begin together', () => {
-    const apia = openZone('Pacific/Apia')
+    const apia = getTimeZone('Pacific/Apia')
     const today = anItem('0000-0100', { id: 1, start_date: '2011-12-31', end_date: '2011-12-31' })
     const skipped = anItem('2300-0200', { id: 2, start_date: '2011-12-30', end_date: '2011-12-30' })
     const atMs = Date.parse('2011-12-30T10:30Z')
-    expect(windowAt(apia, [today, skipped], atMs)?.item.id).toBe(1)
+    expect(findWindowAt(apia, [today, skipped], atMs)?.item.id).toBe(1)
     expect(
-      windowsBetween(apia, [today, skipped], atMs, atMs + minuteMs).map(({ item, startMs }) => [
+      listWindowsBetween(apia, [today, skipped], atMs, atMs + minuteMs).map(({ item, startMs }) => [
         item.id,
         startMs
       ])
@@ -170,7 +179,7 @@ describe('of several items', () => {
 
   test('windows that overlap the range are sorted by start, then by item', () => {
     const windows = (from: string, to: string) =>
-      windowsBetween(utc, [twin, show, base], Date.parse(from), Date.parse(to)).map(({ item }) => item.id)
+      listWindowsBetween(utc, [twin, show, base], Date.parse(from), Date.parse(to)).map(({ item }) => item.id)
     expect(windows('2026-01-15T00:00Z', '2026-01-16T00:00Z')).toEqual([1, 3, 2])
     expect(windows('2026-01-15T11:00Z', '2026-01-15T11:01Z')).toEqual([1, 2])
     expect(windows('2026-01-15T12:00Z', '2026-01-15T12:01Z')).toEqual([1])
@@ -180,12 +189,12 @@ describe('of several items', () => {
   })
 
   test('a range is limited to 366 days', () => {
-    expect(windowsBetween(utc, [show], Date.parse('2026-01-01'), Infinity)).toHaveLength(366)
+    expect(listWindowsBetween(utc, [show], Date.parse('2026-01-01'), Infinity)).toHaveLength(366)
   })
 
   test('the next opening is after the instant and within the given time', () => {
     const next = (at: string, withinMs: number) => {
-      const opening = nextWindowStart(utc, [base, show], Date.parse(at), withinMs)
+      const opening = findNextWindowStart(utc, [base, show], Date.parse(at), withinMs)
       return opening === null ? null : new Date(opening).toISOString()
     }
     expect(next('2026-01-15T05:59:59.999Z', dayMs)).toBe('2026-01-15T06:00:00.000Z')
@@ -193,9 +202,9 @@ describe('of several items', () => {
     expect(next('2026-01-15T06:00Z', 4 * hourMs)).toBe('2026-01-15T10:00:00.000Z')
     expect(next('2026-01-15T06:00Z', 4 * hourMs - 1)).toBeNull()
     expect(next('2026-01-15T10:00Z', dayMs)).toBe('2026-01-16T06:00:00.000Z')
-    expect(nextWindowStart(utc, [], 0, Infinity)).toBeNull()
+    expect(findNextWindowStart(utc, [], 0, Infinity)).toBeNull()
     expect(
-      nextWindowStart(
+      findNextWindowStart(
         utc,
         [anItem('1000-1100', { end_date: '2026-01-14' })],
         Date.parse('2026-01-15'),
@@ -210,18 +219,18 @@ test.each([
   ['the day that had already begun', anItem('0000-0100', { days: [7] }), '2010-11-07T02:45Z'],
   ['the night that still went on', anItem('2359-2358', { days: [5] }), '2010-11-07T02:30:30Z']
 ])('a clock that goes back over midnight leaves %s its window', (_, item, at) => {
-  const zone = openZone('America/St_Johns')
+  const zone = getTimeZone('America/St_Johns')
   const atMs = Date.parse(at)
-  expect(windowAt(zone, [item], atMs)?.item).toBe(item)
-  expect(windowsBetween(zone, [item], atMs, atMs + 1)).toHaveLength(1)
+  expect(findWindowAt(zone, [item], atMs)?.item).toBe(item)
+  expect(listWindowsBetween(zone, [item], atMs, atMs + 1)).toHaveLength(1)
 })
 
 test('14:00-16:00 and 16:00-18:00 never overlap', () => {
   const wrong: string[] = []
   for (const zone of zones) {
-    for (const day of [parseDay('2026-01-15'), ...changesOf(zone).map(atMs => zone.localDay(atMs))]) {
-      const early = windowOnDay(zone, anItem('1400-1600'), day)
-      const late = windowOnDay(zone, anItem('1600-1800'), day)
+    for (const day of [parseDayNumber('2026-01-15'), ...changesOf(zone).map(atMs => zone.localDay(atMs))]) {
+      const early = findWindowOnDay(zone, anItem('1400-1600'), day)
+      const late = findWindowOnDay(zone, anItem('1600-1800'), day)
       if (!early || early.endMs !== late?.startMs) wrong.push(`${zone.name}: ${shown(early)}, ${shown(late)}`)
     }
   }
@@ -245,11 +254,11 @@ describe('the hourly target', () => {
     ['Asia/Kathmandu', 0, '2026-01-15T00:00:00Z', false]
   ])('%s, minute %i, at %s is at most 15 minutes ago: %j', (name, minute, at, isNear) => {
     const atMs = Date.parse(at)
-    expect(atMs - lastHourlyTarget(openZone(name), minute, atMs) <= quarter).toBe(isNear)
+    expect(atMs - lastHourlyTarget(getTimeZone(name), minute, atMs) <= quarter).toBe(isNear)
   })
 
   /** Targets of one local date. */
-  function targetsOf(zone: Zone, minute: number, day: number): number[] {
+  function targetsOf(zone: TimeZone, minute: number, day: number): number[] {
     const targets: number[] = []
     let atMs = nextHourlyTarget(zone, minute, zone.instant(day, 0, 'first') - dayMs)
     for (; atMs < zone.instant(day + 1, 0, 'second') + dayMs; atMs = nextHourlyTarget(zone, minute, atMs)) {
@@ -272,7 +281,7 @@ describe('the hourly target', () => {
     ['Australia/Lord_Howe', 30, '2024-10-06', 24],
     ['Pacific/Apia', 0, '2011-12-30', 0]
   ])('%s, minute %i, on %s: %i targets', (name, minute, date, count) => {
-    expect(targetsOf(openZone(name), minute, parseDay(date))).toHaveLength(count)
+    expect(targetsOf(getTimeZone(name), minute, parseDayNumber(date))).toHaveLength(count)
   })
 
   test('identifies the occurrences of an hourly playlist', () => {
@@ -323,7 +332,7 @@ describe('the hourly target', () => {
         const changes = changesOf(zone).filter((_, index) => index % step === 0)
         const [anywhere = 0, minute = 0] = fc.sample(fc.nat({ max: 5_843 }), 2)
         const days = changes.flatMap(atMs => [zone.localDay(atMs - 1), zone.localDay(atMs)])
-        for (const day of new Set([...days, parseDay('2020-01-01') + anywhere])) {
+        for (const day of new Set([...days, parseDayNumber('2020-01-01') + anywhere])) {
           const minutes: number[] = []
           const endMs = zone.instant(day + 1, 0, 'second') + 4 * hourMs
           for (let atMs = zone.instant(day, 0, 'first') - 4 * hourMs; atMs < endMs; atMs += minuteMs) {
@@ -351,7 +360,7 @@ function hhmmOf(minute: number): number {
 }
 
 /** Times near unusual clock changes, or any. */
-function timesNear(zone: Zone, changes: readonly number[]): fc.Arbitrary<number> {
+function timesNear(zone: TimeZone, changes: readonly number[]): fc.Arbitrary<number> {
   if (changes.length === 0) return aTime
   const aside = fc.integer({ min: -70, max: 70 })
   const near = fc
@@ -378,11 +387,11 @@ function itemsOf(time: fc.Arbitrary<number>): fc.Arbitrary<ScheduleItem> {
 /**
  * The faults of an item's windows: each must have a length, and end before the next begins.
  */
-function problems(zone: Zone, item: ScheduleItem, days: Iterable<number>): string[] {
+function problems(zone: TimeZone, item: ScheduleItem, days: Iterable<number>): string[] {
   const found: string[] = []
   let last: ScheduleWindow | null = null
   for (const day of days) {
-    const window = windowOnDay(zone, item, day)
+    const window = findWindowOnDay(zone, item, day)
     if (!window) continue
     const isGood = window.startMs < window.endMs && (last === null || last.endMs <= window.startMs)
     if (!isGood) found.push(`${zone.name} ${JSON.stringify(item)}: ${shown(last)}, ${shown(window)}`)
@@ -400,7 +409,9 @@ describe('windows of one item never overlap', () => {
     const wrong: string[] = []
     for (const zone of zones) {
       for (const item of fc.sample(itemsOf(timesNear(zone, changesOf(zone))), 2)) {
-        wrong.push(...problems(zone, item, daysFrom(parseDay('2020-01-01'), parseDay('2035-12-31'))))
+        wrong.push(
+          ...problems(zone, item, daysFrom(parseDayNumber('2020-01-01'), parseDayNumber('2035-12-31')))
+        )
       }
     }
     expect(wrong).toEqual([])
@@ -426,11 +437,11 @@ describe('ranges', () => {
     fc.constantFrom(...oddPlaces),
     // The clock went back from 00:01 to 23:01, and over a whole day.
     fc.constantFrom(
-      { zone: openZone('America/St_Johns'), changeMs: Date.parse('2010-11-07T02:31Z') },
-      { zone: openZone('Pacific/Apia'), changeMs: Date.parse('2011-12-30T10:00Z') }
+      { zone: getTimeZone('America/St_Johns'), changeMs: Date.parse('2010-11-07T02:31Z') },
+      { zone: getTimeZone('Pacific/Apia'), changeMs: Date.parse('2011-12-30T10:00Z') }
     )
   )
-  const someItems = ({ zone, changeMs }: { zone: Zone; changeMs: number }) =>
+  const someItems = ({ zone, changeMs }: { zone: TimeZone; changeMs: number }) =>
     fc.record({
       zone: fc.constant(zone),
       items: fc.array(itemsOf(timesNear(zone, [changeMs])), { minLength: 1, maxLength: 4 }),
@@ -439,11 +450,11 @@ describe('ranges', () => {
     })
 
   /** Every window of the items on dates near an instant, by start. */
-  const windowsAround = (zone: Zone, items: readonly ScheduleItem[], atMs: number): ScheduleWindow[] =>
+  const windowsAround = (zone: TimeZone, items: readonly ScheduleItem[], atMs: number): ScheduleWindow[] =>
     items
       .flatMap(item => {
         const days = [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]
-        return days.flatMap(day => windowOnDay(zone, item, day) ?? [])
+        return days.flatMap(day => findWindowOnDay(zone, item, day) ?? [])
       })
       .toSorted((a, b) => a.startMs - b.startMs)
 
@@ -451,7 +462,7 @@ describe('ranges', () => {
     fc.assert(
       fc.property(odd.chain(someItems), ({ zone, items, fromMs, minutes }) => {
         const toMs = fromMs + minutes * minuteMs
-        expect(windowsBetween(zone, items, fromMs, toMs)).toEqual(
+        expect(listWindowsBetween(zone, items, fromMs, toMs)).toEqual(
           windowsAround(zone, items, fromMs).filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs)
         )
       }),
@@ -463,13 +474,13 @@ describe('ranges', () => {
     fc.assert(
       fc.property(odd.chain(someItems), ({ zone, items, fromMs, minutes }) => {
         const toMs = fromMs + minutes * minuteMs
-        const windows = windowsBetween(zone, items, fromMs, toMs)
+        const windows = listWindowsBetween(zone, items, fromMs, toMs)
         const wrong: string[] = []
         for (let atMs = fromMs; atMs < toMs; atMs += minuteMs) {
           const open = windows.filter(({ startMs, endMs }) => startMs <= atMs && atMs < endMs)
           const newestMs = open.at(-1)?.startMs
           const expected = open.find(({ startMs }) => startMs === newestMs)
-          const found = windowAt(zone, items, atMs)
+          const found = findWindowAt(zone, items, atMs)
           if (found?.startMs !== expected?.startMs || found?.item !== expected?.item) {
             wrong.push(`${zone.name} at ${atMs}: ${shown(found)}, not ${shown(expected ?? null)}`)
           }
@@ -486,7 +497,7 @@ describe('ranges', () => {
         const withinMs = minutes * minuteMs
         const next = windowsAround(zone, items, fromMs).find(({ startMs }) => startMs > fromMs)?.startMs
         const expected = next !== undefined && next <= fromMs + withinMs ? next : null
-        expect(nextWindowStart(zone, items, fromMs, withinMs)).toBe(expected)
+        expect(findNextWindowStart(zone, items, fromMs, withinMs)).toBe(expected)
       }),
       { numRuns: sized({ quick: 40, deep: 2_000 }) }
     )

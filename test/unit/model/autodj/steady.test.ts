@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import type { PlannerInput } from '../../../../src/model/autodj/queue-draft.ts'
 import type { QueuePlan } from '../../../../src/model/autodj/queue-planner.ts'
-import { simulate } from '../../../../src/model/autodj/simulate.ts'
+import { simulatePlays } from '../../../../src/model/autodj/simulate.ts'
 import { actionLists, dayOf, libraryOf, stationSpecs } from '../../../support/autodj/days.ts'
 import { aRequest, aSong, hourMs, minuteMs } from '../../../support/autodj/library.ts'
 import { aStation } from '../../../support/autodj/station.ts'
@@ -55,7 +55,7 @@ test('a simulation matches the engine', () => {
     station.runTo(untilMs - 1)
     const expected: string[] = []
     const beginning = { library, queue: [], startedAtMs: fromMs, fromMs, queueLength, nextSeq: 1 }
-    for (const { startsAtMs, play } of simulate(beginning)) {
+    for (const { startsAtMs, play } of simulatePlays(beginning)) {
       if (startsAtMs >= untilMs) break
       if (play) expected.push(`${startsAtMs} ${play.playlistId} ${play.trackId} ${play.requestId}`)
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { airtimeMs } from '../../../../src/model/autodj/durations.ts'
 import type { Playlist } from '../../../../src/model/autodj/library.ts'
-import { lastHourlyTarget, windowAt } from '../../../../src/model/autodj/schedule.ts'
+import { lastHourlyTarget, findWindowAt } from '../../../../src/model/autodj/schedule.ts'
 import { alike, heardOf, onDays } from '../../../support/autodj/days.ts'
 import type { TestStation } from '../../../support/autodj/station.ts'
 
@@ -23,7 +23,9 @@ describe('whatever happens to a station', () => {
       const { zone } = station.library.rules
       for (const playlist of scheduled(station)) {
         const begun = begunOf(station, playlist)
-        expect(begun.filter(({ startsAtMs }) => !windowAt(zone, playlist.schedule, startsAtMs))).toEqual([])
+        expect(begun.filter(({ startsAtMs }) => !findWindowAt(zone, playlist.schedule, startsAtMs))).toEqual(
+          []
+        )
       }
     })
   })
@@ -34,7 +36,7 @@ describe('whatever happens to a station', () => {
       for (const playlist of scheduled(station).filter(({ options }) => !options.has('merge'))) {
         const plays = heardOf(station, playlist)
         const tooLong = plays.filter((play, index) => {
-          const window = windowAt(zone, playlist.schedule, play.startsAtMs)
+          const window = findWindowAt(zone, playlist.schedule, play.startsAtMs)
           const isFirst = !window || (plays[index - 1]?.startsAtMs ?? 0) < window.startMs
           if (isFirst || play.isSent) return false
           return play.startsAtMs + airtimeMs(play.durationMs) > window.endMs + overrunMs
@@ -52,7 +54,7 @@ describe('whatever happens to a station', () => {
         const occurrences = begunOf(station, playlist).map(({ startsAtMs }) =>
           type === 'once_per_hour'
             ? lastHourlyTarget(zone, hourMinute, startsAtMs)
-            : windowAt(zone, schedule, startsAtMs)?.startMs
+            : findWindowAt(zone, schedule, startsAtMs)?.startMs
         )
         expect(occurrences).toEqual([...new Set(occurrences)])
       }
@@ -65,7 +67,7 @@ describe('whatever happens to a station', () => {
       for (const playlist of scheduled(station).filter(({ source }) => source === 'songs')) {
         const inWindows = begunOf(station, playlist).map(
           ({ trackId, startsAtMs }) =>
-            `${trackId} from ${windowAt(zone, playlist.schedule, startsAtMs)?.startMs}`
+            `${trackId} from ${findWindowAt(zone, playlist.schedule, startsAtMs)?.startMs}`
         )
         expect(inWindows).toEqual([...new Set(inWindows)])
       }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findSongCandidates } from '../../../../src/model/songs/location.ts'
+import { findSongCandidates } from '../../../../src/model/songs/entry-location.ts'
 
 test('the literal path comes first, then the resolved ones, absolute and relative to the media folder', () => {
   expect(findSongCandidates('My%20Music\\a.mp3', null)).toEqual({

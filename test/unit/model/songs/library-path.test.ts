@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { numberPath, parseLibraryPath } from '../../../../src/model/songs/library-path.ts'
+import { addNumberToPath, parseLibraryPath } from '../../../../src/model/songs/library-path.ts'
 
 test.for<[text: string, folder: string | null, path: string]>([
   ['a.mp3', null, 'a.mp3'],
@@ -47,7 +47,7 @@ test.for<[path: string, name: string]>([
   [`${'x'.repeat(246)}u\u0308.mp3`, `${'x'.repeat(246)} (2).mp3`],
   [`${'x'.repeat(246)} yyy.mp3`, `${'x'.repeat(246)} (2).mp3`]
 ])('the file of %j with a number is %j', ([path, numbered]) => {
-  expect(numberPath(path, 2)).toBe(numbered)
+  expect(addNumberToPath(path, 2)).toBe(numbered)
   for (const number of [2, 10, 1_000])
-    expect(Buffer.byteLength(numberPath(path, number).split('/').at(-1) ?? '')).toBeLessThanOrEqual(255)
+    expect(Buffer.byteLength(addNumberToPath(path, number).split('/').at(-1) ?? '')).toBeLessThanOrEqual(255)
 })

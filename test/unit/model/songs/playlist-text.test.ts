@@ -1,17 +1,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { findSongCandidates } from '../../../../src/model/songs/location.ts'
+import { findSongCandidates } from '../../../../src/model/songs/entry-location.ts'
 import {
   type ListedSong,
   parsePlaylist,
-  type PlaylistFormat,
+  type PlaylistFileFormat,
   renderPlaylistFile
 } from '../../../../src/model/songs/playlist-file.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { sized } from '../../../support/tier.ts'
 
-const formats: PlaylistFormat[] = ['m3u', 'pls']
+const formats: PlaylistFileFormat[] = ['m3u', 'pls']
 
 const aSong = (parts: Partial<ListedSong> = {}): ListedSong => ({
   path: 'ishizaka/aria.mp3',

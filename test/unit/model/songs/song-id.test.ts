@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { songId, songText } from '../../../../src/model/songs/song.ts'
+import { computeSongId, formatSongText } from '../../../../src/model/songs/song.ts'
 
 describe('the id of a text', () => {
   const nothing = '5a6a865199cf5df73b1417326d2ff24f'
@@ -27,13 +27,13 @@ describe('the id of a text', () => {
     [`${'\u{1F600}'.repeat(149)}b`, 'cac729df496bbda8ec28967d9f403116'],
     [`${'\u{1F600}'.repeat(149)}bX`, 'cac729df496bbda8ec28967d9f403116']
   ] as const)('%j', ([text, id]) => {
-    expect(songId(text)).toBe(id)
+    expect(computeSongId(text)).toBe(id)
   })
 })
 
 test('a text joins artist and title and omits empty parts', () => {
-  expect(songText('Nils Okada', 'Paper Lanterns')).toBe('Nils Okada - Paper Lanterns')
-  expect(songText('', 'Paper Lanterns')).toBe('Paper Lanterns')
-  expect(songText('Nils Okada', '')).toBe('Nils Okada')
-  expect(songText('', '')).toBe('')
+  expect(formatSongText('Nils Okada', 'Paper Lanterns')).toBe('Nils Okada - Paper Lanterns')
+  expect(formatSongText('', 'Paper Lanterns')).toBe('Paper Lanterns')
+  expect(formatSongText('Nils Okada', '')).toBe('Nils Okada')
+  expect(formatSongText('', '')).toBe('')
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isOnline } from '../../../../src/model/station/state.ts'
+import { isStationOnline } from '../../../../src/model/station/state.ts'
 import { type Trigger, triggersBetween, type TriggerState } from '../../../../src/model/station/triggers.ts'
 
 const silent: TriggerState = { current: null, shown: null, listeners: { total: 0 }, live: null }
@@ -54,8 +54,8 @@ test('going online and offline are opposites, and fire exactly when the status c
   fc.assert(
     fc.property(observed, observed, (before, after) => {
       const fired = triggersBetween(before, after)
-      expect(fired.includes('station_online')).toBe(!isOnline(before) && isOnline(after))
-      expect(fired.includes('station_offline')).toBe(isOnline(before) && !isOnline(after))
+      expect(fired.includes('station_online')).toBe(!isStationOnline(before) && isStationOnline(after))
+      expect(fired.includes('station_offline')).toBe(isStationOnline(before) && !isStationOnline(after))
     })
   )
 })

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 
 import { openStationFaults } from '../../../../src/platform/isolation/station-faults.ts'
-import { failingStations } from '../../../../src/platform/metrics/stations.ts'
+import { failingStationsMetric } from '../../../../src/platform/metrics/stations.ts'
 
 function openFaults() {
   const lines: { level: number; station?: number; msg: string; failures?: number; left_out?: number }[] = []
@@ -72,10 +72,10 @@ test('what fails for more than five seconds is lasting, until it succeeds or is 
     { stationId: 7, task: 'songs', reason: 'still broken' },
     { stationId: 8, task: 'polls', reason: 'broken' }
   ])
-  expect(failingStations.read?.()).toBe(2)
+  expect(failingStationsMetric.read?.()).toBe(2)
   faults.clear('songs', 7)
   expect(faults.lasting()).toHaveLength(1)
   pass(301_000)
   expect(faults.lasting()).toEqual([])
-  expect(failingStations.read?.()).toBe(0)
+  expect(failingStationsMetric.read?.()).toBe(0)
 })

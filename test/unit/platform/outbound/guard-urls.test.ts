@@ -2,7 +2,11 @@ import { BlockList, Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { checkTarget, checkUrl, parseHost } from '../../../../src/platform/outbound/guard.ts'
+import {
+  findTargetProblem,
+  findUrlProblem,
+  canonicalHostOf
+} from '../../../../src/platform/outbound/guard.ts'
 import { guardedFetch } from '../../../../src/platform/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../../../src/platform/outbound/networks.ts'
 
@@ -163,24 +167,24 @@ describe('is refused', () => {
   })
 
   test.for(forbidden)('%s: %j', async ([, url, host]) => {
-    const problem = checkUrl(url, none)
+    const problem = findUrlProblem(url, none)
     expect([problem?.code, problem?.sentence]).toEqual([
       'unsafe_url',
       'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
     ])
-    expect(parseHost(url)).toBe(host)
-    expect(await checkTarget(url, none)).toEqual(problem)
+    expect(canonicalHostOf(url)).toBe(host)
+    expect(await findTargetProblem(url, none)).toEqual(problem)
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked', status: 0 })
     expect(connect).not.toHaveBeenCalled()
   })
 
   test.for(malformed)('%s: %j', async ([, url, why]) => {
-    const problem = checkUrl(url, none)
+    const problem = findUrlProblem(url, none)
     expect(problem).toEqual({
       code: why === 'no URL' ? 'invalid_url' : 'unsafe_url',
       sentence: sentences[why]
     })
-    expect(await checkTarget(url, none)).toEqual(problem)
+    expect(await findTargetProblem(url, none)).toEqual(problem)
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked', status: 0 })
     expect(connect).not.toHaveBeenCalled()
   })
@@ -211,8 +215,8 @@ describe('passes', () => {
     ['localhost with a dot', 'http://LOCALHOST./', 'localhost.'],
     ['an inner name', 'http://redis:6379/', 'redis']
   ])('%s: %j', ([, url, host]) => {
-    expect(checkUrl(url, none)).toBeNull()
-    expect(parseHost(url)).toBe(host)
+    expect(findUrlProblem(url, none)).toBeNull()
+    expect(canonicalHostOf(url)).toBe(host)
   })
 })
 
@@ -235,6 +239,6 @@ describe('with allowed networks', () => {
     ['an allowed address with a user', 'http://u@10.1.2.3/', false],
     ['an allowed address by another scheme', 'ftp://10.1.2.3/', false]
   ] as const)('%s: %j %j', ([, url, passes]) => {
-    expect(checkUrl(url, allowed)?.code ?? null).toBe(passes ? null : 'unsafe_url')
+    expect(findUrlProblem(url, allowed)?.code ?? null).toBe(passes ? null : 'unsafe_url')
   })
 })

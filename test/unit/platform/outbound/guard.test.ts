@@ -3,10 +3,10 @@ import { BlockList } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { checkUrl, isForbiddenAddress } from '../../../../src/platform/outbound/guard.ts'
+import { findUrlProblem, isForbiddenAddress } from '../../../../src/platform/outbound/guard.ts'
 
 const none = new BlockList()
-const codeOf = (url: string) => checkUrl(url, none)?.code ?? null
+const codeOf = (url: string) => findUrlProblem(url, none)?.code ?? null
 
 const edges: [network: string, below: string, first: string, last: string, above: string][] = [
   ['10/8', '9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0'],
@@ -98,7 +98,7 @@ test('the guard never throws', () => {
         fc.ipV6()
       ),
       text => {
-        checkUrl(text, none)
+        findUrlProblem(text, none)
         expect(typeof isForbiddenAddress(text, none)).toBe('boolean')
       }
     )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { checkUrl } from '../../../../src/platform/outbound/guard.ts'
+import { findUrlProblem } from '../../../../src/platform/outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../../../src/platform/outbound/networks.ts'
 
 test('a URL is valid in repeated calls', () => {
@@ -10,7 +10,7 @@ test('a URL is valid in repeated calls', () => {
   for (let call = 0; call < 20_000; call++)
     for (const address of addresses) if (!parseUrl(address)) refused.add(address)
   expect([...refused]).toEqual([])
-  expect(addresses.map(address => checkUrl(address, none)?.code)).toEqual([
+  expect(addresses.map(address => findUrlProblem(address, none)?.code)).toEqual([
     undefined,
     undefined,
     'unsafe_url'

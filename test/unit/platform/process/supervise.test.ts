@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { type Outage, supervise, type Supervised } from '../../../../src/platform/process/supervise.ts'
+import {
+  type ProgramOutage,
+  superviseProgram,
+  type SupervisedProgram
+} from '../../../../src/platform/process/supervise.ts'
 import { waitFor } from '../../../support/wait.ts'
 
 const deadline = { deadlineMs: 5_000, what: 'the restart' }
@@ -8,7 +12,7 @@ const delays = { firstMs: 0, minMs: 1, maxMs: 2 }
 
 /** Programs that end on demand, in the order of their starts. */
 function openPrograms({ failingStarts = [] as number[] } = {}) {
-  const started: (Supervised & { end: () => void })[] = []
+  const started: (SupervisedProgram & { end: () => void })[] = []
   let starts = 0
   const start = async (signal: AbortSignal) => {
     signal.throwIfAborted()
@@ -24,10 +28,10 @@ function openPrograms({ failingStarts = [] as number[] } = {}) {
 
 test('a program that ends is restarted until it is stopped', async () => {
   const { start, started, starts } = openPrograms({ failingStarts: [1] })
-  const outages: Outage[] = []
+  const outages: ProgramOutage[] = []
   const life = new AbortController().signal
-  const onOutage = (outage: Outage) => void outages.push(outage)
-  const supervised = await supervise(start, { ...delays, life, onOutage })
+  const onOutage = (outage: ProgramOutage) => void outages.push(outage)
+  const supervised = await superviseProgram(start, { ...delays, life, onOutage })
   started[0]?.end()
   await waitFor(() => started.length === 2, deadline)
   expect(outages.map(({ cause, output }) => [cause, output])).toEqual([
@@ -41,7 +45,7 @@ test('a program that ends is restarted until it is stopped', async () => {
 test('a first start that fails rejects and is not repeated', async () => {
   const { start, starts } = openPrograms({ failingStarts: [0] })
   const life = new AbortController().signal
-  await expect(supervise(start, { ...delays, life, onOutage: () => {} })).rejects.toThrow('no port')
+  await expect(superviseProgram(start, { ...delays, life, onOutage: () => {} })).rejects.toThrow('no port')
   expect(starts()).toBe(1)
 })
 
@@ -49,14 +53,14 @@ test('after the abort nothing is restarted, and a running program continues', as
   const { start, started, starts } = openPrograms()
   const life = new AbortController()
   let isEnded = false
-  const supervised = await supervise(start, { ...delays, life: life.signal, onOutage: () => {} })
+  const supervised = await superviseProgram(start, { ...delays, life: life.signal, onOutage: () => {} })
   void started[0]?.exited.then(() => (isEnded = true))
   life.abort()
   await new Promise(resolve => setImmediate(resolve))
   expect(isEnded).toBe(false)
   await supervised.stop()
   expect(starts()).toBe(1)
-  await expect(supervise(start, { ...delays, life: life.signal, onOutage: () => {} })).rejects.toThrow(
+  await expect(superviseProgram(start, { ...delays, life: life.signal, onOutage: () => {} })).rejects.toThrow(
     'abort'
   )
 })

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { logConsole, openLog } from '../../../../src/platform/runtime/log.ts'
+import { redirectConsoleToLog, openLog } from '../../../../src/platform/runtime/log.ts'
 
 async function openLines(level = 'info') {
   const stream = new PassThrough()
@@ -62,7 +62,7 @@ test('what packages write to the console is in the log, each text once', async (
   const { log, texts } = await openLines()
   const kept = { ...console }
   try {
-    logConsole(log)
+    redirectConsoleToLog(log)
     const { warn, error } = console
     warn('IMPORTANT! Eviction policy is %s.', 'allkeys-lru')
     warn('IMPORTANT! Eviction policy is %s.', 'allkeys-lru')

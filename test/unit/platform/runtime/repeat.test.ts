@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 
-import { openBackoff, repeat } from '../../../../src/platform/runtime/repeat.ts'
+import { openBackoff, repeatWork } from '../../../../src/platform/runtime/repeat.ts'
 import { waitFor } from '../../../support/wait.ts'
 
 const deadline = { deadlineMs: 5_000, what: 'the runs' }
@@ -16,7 +16,7 @@ test('failures are logged once until a run succeeds', async () => {
   const { log, lines } = openLog()
   const fails = [true, true, false, true, false]
   let runs = 0
-  const loop = repeat(
+  const loop = repeatWork(
     async () => {
       if (fails[runs++]) throw new Error('no')
     },
@@ -30,7 +30,7 @@ test('failures are logged once until a run succeeds', async () => {
 test('stopping aborts the run in flight, waits for it, and calls onStopped once', async () => {
   const { log, lines } = openLog()
   const events: string[] = []
-  const loop = repeat(
+  const loop = repeatWork(
     async signal => {
       events.push('run')
       await new Promise(resolve => signal.addEventListener('abort', resolve))
@@ -47,7 +47,7 @@ test('stopping aborts the run in flight, waits for it, and calls onStopped once'
 test('a run may return the pause before the next one', async () => {
   const { log } = openLog()
   let runs = 0
-  const loop = repeat(
+  const loop = repeatWork(
     async () => {
       runs++
       return 1
@@ -63,7 +63,7 @@ test('work at times of the clock gets the time of the run, and waits for it', as
   const { log, lines } = openLog()
   const startedAtMs = Date.now()
   const runs: { dueAtMs: number; atMs: number }[] = []
-  const loop = repeat(
+  const loop = repeatWork(
     async (_, dueAt) => {
       runs.push({ dueAtMs: dueAt.getTime(), atMs: Date.now() })
       throw new Error('no')
@@ -82,7 +82,7 @@ test('work at times of the clock gets the time of the run, and waits for it', as
 test('stopping ends the wait for a time', async () => {
   const { log } = openLog()
   let runs = 0
-  const loop = repeat(async () => void runs++, {
+  const loop = repeatWork(async () => void runs++, {
     at: '0 3 1 1 *',
     jitterMs: 60_000,
     log,

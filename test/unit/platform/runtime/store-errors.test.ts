@@ -5,7 +5,7 @@ import {
   isDeniedByRedis,
   isRefusedByRedis,
   isStoreAway,
-  isStoreFault,
+  isTemporaryStoreError,
   needsNewConnection,
   toOperatorError
 } from '../../../../src/platform/runtime/store-errors.ts'
@@ -15,8 +15,8 @@ const faultOf = (code: string) => Object.assign(new Error('a fault'), { code })
 test('errors of a store that is unreachable, overloaded or read-only are worth a retry', () => {
   const temporary = ['ECONNREFUSED', '57P01', '53300', '55P03', '57014', '25P03', '25006', '40001', '40P01']
   const permanent = ['23505', '22003', '42601', '25001']
-  expect(temporary.filter(code => !isStoreFault(faultOf(code)))).toEqual([])
-  expect(permanent.filter(code => isStoreFault(faultOf(code)))).toEqual([])
+  expect(temporary.filter(code => !isTemporaryStoreError(faultOf(code)))).toEqual([])
+  expect(permanent.filter(code => isTemporaryStoreError(faultOf(code)))).toEqual([])
 })
 
 test('errors of Postgres that an operator can solve say in one line what to do', () => {
@@ -43,7 +43,7 @@ test.for([
   'NOAUTH Authentication required.'
 ])('a connection on which Redis answers "%s" is replaced', message => {
   expect(needsNewConnection(errorOf(message))).toBe(true)
-  expect(isStoreFault(errorOf(message))).toBe(true)
+  expect(isTemporaryStoreError(errorOf(message))).toBe(true)
 })
 
 test.for([
@@ -84,6 +84,6 @@ test.for([
   "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
   "ERR The user executing the script can't publish to the channel mentioned in the command"
 ])('"%s" may concern some stations only', message => {
-  expect([isDeniedByRedis(errorOf(message)), isStoreFault(errorOf(message))]).toEqual([true, true])
+  expect([isDeniedByRedis(errorOf(message)), isTemporaryStoreError(errorOf(message))]).toEqual([true, true])
   expect([isRefusedByRedis(errorOf(message)), isStoreAway(errorOf(message))]).toEqual([false, false])
 })

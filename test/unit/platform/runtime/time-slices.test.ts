@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   mapInTimeSlices,
-  openSlicedQueue,
+  openTimeSlicedQueue,
   runInTimeSlices
 } from '../../../../src/platform/runtime/time-slices.ts'
 import { waitFor } from '../../../support/wait.ts'
@@ -15,7 +15,7 @@ function busy(ms: number): void {
 
 test('items are processed in order, with other work in between', async () => {
   const done: number[] = []
-  const queue = openSlicedQueue<number>(1, item => {
+  const queue = openTimeSlicedQueue<number>(1, item => {
     busy(0.5)
     done.push(item)
   })
@@ -32,7 +32,7 @@ test('items are processed in order, with other work in between', async () => {
 
 test('an item that is added again is processed after those that wait', async () => {
   const done: string[] = []
-  const queue = openSlicedQueue<string>(1, item => {
+  const queue = openTimeSlicedQueue<string>(1, item => {
     done.push(item)
     if (done.length === 1) queue.add(item)
   })

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { decodePercent, parseForm, parseQuery } from '../../../../src/platform/text/percent-encoding.ts'
+import {
+  decodePercent,
+  parseUrlEncodedForm,
+  parseQuery
+} from '../../../../src/platform/text/percent-encoding.ts'
 import { anyText } from '../../../support/any-text.ts'
 
 const pairs = fc.array(fc.tuple(anyText({ maxLength: 8 }), anyText({ maxLength: 8 })), { maxLength: 6 })
@@ -14,7 +18,7 @@ test('a form in UTF-8 is parsed as browsers do it', () => {
       const text = new URLSearchParams(fields).toString()
       const expected = [...new URLSearchParams(text)]
       expect([...parseQuery(text)]).toEqual(expected)
-      expect([...parseForm(Buffer.from(text), null)]).toEqual(expected)
+      expect([...parseUrlEncodedForm(Buffer.from(text), null)]).toEqual(expected)
     })
   )
 })
@@ -28,7 +32,7 @@ test('malformed escapes and missing values are kept', () => {
     ['d', '1 +']
   ]
   expect([...parseQuery(text)]).toEqual(expected)
-  expect([...parseForm(Buffer.from(text), null)]).toEqual(expected)
+  expect([...parseUrlEncodedForm(Buffer.from(text), null)]).toEqual(expected)
 })
 
 describe('escapes that are not UTF-8', () => {
@@ -42,18 +46,20 @@ describe('escapes that are not UTF-8', () => {
 
   test.each(['charset', '_charset_'])('are in the encoding that the field %s names', name => {
     expect(parseQuery(`song=%EB%C9%CE%CF&${name}=koi8-r`).get('song')).toBe('Кино')
-    expect(parseForm(latin(`${name}=koi8-r&song=%EB%C9%CE%CF`), 'shift_jis').get('song')).toBe('Кино')
+    expect(parseUrlEncodedForm(latin(`${name}=koi8-r&song=%EB%C9%CE%CF`), 'shift_jis').get('song')).toBe(
+      'Кино'
+    )
   })
 
   test('are in the encoding of the content type', () => {
-    expect(parseForm(latin('song=%EB%C9%CE%CF'), 'koi8-r').get('song')).toBe('Кино')
-    expect(parseForm(latin('song=\xEB\xC9\xCE\xCF'), 'koi8-r').get('song')).toBe('Кино')
+    expect(parseUrlEncodedForm(latin('song=%EB%C9%CE%CF'), 'koi8-r').get('song')).toBe('Кино')
+    expect(parseUrlEncodedForm(latin('song=\xEB\xC9\xCE\xCF'), 'koi8-r').get('song')).toBe('Кино')
   })
 })
 
 test('a form has at most 1,000 fields', () => {
-  expect([...parseForm(latin('a=1&'.repeat(999)), null)]).toHaveLength(999)
-  expect(() => parseForm(latin('a=1&'.repeat(1_001)), null)).toThrow('1,000 fields')
+  expect([...parseUrlEncodedForm(latin('a=1&'.repeat(999)), null)]).toHaveLength(999)
+  expect(() => parseUrlEncodedForm(latin('a=1&'.repeat(1_001)), null)).toThrow('1,000 fields')
 })
 
 test('a percent-encoded text is decoded unless an escape is malformed', () => {

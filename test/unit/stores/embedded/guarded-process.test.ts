@@ -4,17 +4,17 @@ import { expect, test } from 'vitest'
 
 import {
   summarizeOutput,
-  startGuarded,
-  truncateOutput
+  startGuardedProcess,
+  keepLastOutput
 } from '../../../../src/stores/embedded/guarded-process.ts'
 
 const options = { stopSignal: 'TERM', cwd: tmpdir() } as const
 
 test('long output is truncated to its last lines', () => {
-  expect(truncateOutput(Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n'))).toMatch(
+  expect(keepLastOutput(Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n'))).toMatch(
     /^line 60\n/
   )
-  expect(truncateOutput('x'.repeat(100_000))).toHaveLength(8_192)
+  expect(keepLastOutput('x'.repeat(100_000))).toHaveLength(8_192)
 })
 
 test('the last lines that are not blank are joined for an error message', () => {
@@ -23,7 +23,7 @@ test('the last lines that are not blank are joined for an error message', () => 
 })
 
 test('the exit code and the output of a guarded program are returned', async () => {
-  const guarded = await startGuarded(['/bin/sh', '-c', 'echo out; echo err >&2; exit 3'], options)
+  const guarded = await startGuardedProcess(['/bin/sh', '-c', 'echo out; echo err >&2; exit 3'], options)
   expect(await guarded.exited).toBe(3)
   expect(guarded.lastOutput().split('\n').toSorted()).toEqual(['', 'err', 'out'])
   await guarded.stop()
@@ -32,7 +32,7 @@ test('the exit code and the output of a guarded program are returned', async () 
 test('a guarded program is stopped by its signal and does not see our environment', async () => {
   process.env['CUEWIRE_TEST_SECRET'] = 'secret'
   const script = 'trap "echo asked [$CUEWIRE_TEST_SECRET]; exit 0" TERM; echo up; while :; do sleep 0.1; done'
-  const guarded = await startGuarded(['/bin/sh', '-c', script], options)
+  const guarded = await startGuardedProcess(['/bin/sh', '-c', script], options)
   await expect.poll(guarded.lastOutput).toBe('up\n')
   await guarded.stop()
   expect(await guarded.exited).toBe(0)
@@ -41,7 +41,7 @@ test('a guarded program is stopped by its signal and does not see our environmen
 
 test('the signal is repeated for a program without a handler yet', async () => {
   const script = 'trap "" TERM; echo up; sleep 0.2; trap "exit 7" TERM; while :; do sleep 0.1; done'
-  const guarded = await startGuarded(['/bin/sh', '-c', script], options)
+  const guarded = await startGuardedProcess(['/bin/sh', '-c', script], options)
   await expect.poll(guarded.lastOutput).toBe('up\n')
   await guarded.stop()
   expect(await guarded.exited).toBe(7)
@@ -49,15 +49,15 @@ test('the signal is repeated for a program without a handler yet', async () => {
 
 test('a program ends when its signal is aborted, also if it was aborted before the start', async () => {
   const abort = new AbortController()
-  const first = await startGuarded(['/bin/sleep', '60'], { ...options, signal: abort.signal })
+  const first = await startGuardedProcess(['/bin/sleep', '60'], { ...options, signal: abort.signal })
   abort.abort()
   expect(await first.exited).toBe(143)
-  const second = await startGuarded(['/bin/sleep', '60'], { ...options, signal: abort.signal })
+  const second = await startGuardedProcess(['/bin/sleep', '60'], { ...options, signal: abort.signal })
   expect(await second.exited).toBe(143)
 })
 
 test('a missing program results in exit code 127', async () => {
-  const guarded = await startGuarded(['/does/not/exist'], options)
+  const guarded = await startGuardedProcess(['/does/not/exist'], options)
   expect(await guarded.exited).toBe(127)
   await guarded.stop()
 })

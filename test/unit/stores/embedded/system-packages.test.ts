@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { candidateMajor, packagesToUnpack } from '../../../../src/stores/embedded/system-packages.ts'
+import {
+  parseCandidateMajor,
+  parsePackagesToUnpack
+} from '../../../../src/stores/embedded/system-packages.ts'
 
 const policy = `redis-server:
   Installed: 5:6.0.16-1
@@ -16,11 +19,11 @@ redis-tools:
 `
 
 test('the candidate version of a package is parsed with and without an epoch', () => {
-  expect(candidateMajor(policy, 'redis-server')).toBe(7)
-  expect(candidateMajor(policy, 'valkey-server')).toBe(8)
-  expect(candidateMajor(policy, 'redis-tools')).toBeUndefined()
-  expect(candidateMajor(policy, 'redis')).toBeUndefined()
-  expect(candidateMajor('', 'redis-server')).toBeUndefined()
+  expect(parseCandidateMajor(policy, 'redis-server')).toBe(7)
+  expect(parseCandidateMajor(policy, 'valkey-server')).toBe(8)
+  expect(parseCandidateMajor(policy, 'redis-tools')).toBeUndefined()
+  expect(parseCandidateMajor(policy, 'redis')).toBeUndefined()
+  expect(parseCandidateMajor('', 'redis-server')).toBeUndefined()
 })
 
 test('the libraries of the server are unpacked, except the C library and other programs', () => {
@@ -54,7 +57,7 @@ libsystemd0
 lua-cjson
   Depends: libc6
 `
-  expect(packagesToUnpack(depends, 'redis-server')).toEqual([
+  expect(parsePackagesToUnpack(depends, 'redis-server')).toEqual([
     'redis-server',
     'redis-tools',
     'libjemalloc2',

@@ -4,7 +4,7 @@ import {
   deliverQueue,
   hashSlot,
   scheduledPlaysKey,
-  shards,
+  allShards,
   shardSlot,
   shardTags,
   slotCount
@@ -24,7 +24,7 @@ test('slots are those of Redis Cluster', () => {
 })
 
 test('shards have tags of their own', () => {
-  expect(new Set(shardTags).size).toBe(shards.length)
+  expect(new Set(shardTags).size).toBe(allShards.length)
 })
 
 /** The load of the job queues, in shards. */
@@ -39,10 +39,10 @@ test.for(queueWeights)(
     })
     expect(new Set(queueSlots).size).toBe(1)
     const load = [
-      ...shards.map(shard => [shardSlot(shard), 1] as const),
+      ...allShards.map(shard => [shardSlot(shard), 1] as const),
       [queueSlots[0] ?? 0, queueWeight] as const
     ]
-    const total = shards.length + queueWeight
+    const total = allShards.length + queueWeight
     for (let masters = 3; masters <= 16; masters++) {
       const perMaster = new Map<number, number>()
       for (const [slot, weight] of load) {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { findRedisUrlProblem, parseRedisUrl, withCaFile } from '../../../../src/stores/redis/redis-url.ts'
+import { findRedisUrlProblem, parseRedisUrl, addRedisCaFile } from '../../../../src/stores/redis/redis-url.ts'
 
 const plain = {
   hosts: [{ host: 'one', port: 6379 }],
@@ -98,9 +98,9 @@ test('any user and password can be written, and no part of a password is in an e
 })
 
 test('a file of a certificate authority is added to all nodes that name none', () => {
-  expect(withCaFile('rediss://one,rediss://two?db=0', '/etc/my ca.pem')).toBe(
+  expect(addRedisCaFile('rediss://one,rediss://two?db=0', '/etc/my ca.pem')).toBe(
     'rediss://one?ssl_ca_certs=%2Fetc%2Fmy%20ca.pem,rediss://two?db=0&ssl_ca_certs=%2Fetc%2Fmy%20ca.pem'
   )
-  expect(withCaFile('rediss://one?ssl_ca_certs=/a', '/b')).toBe('rediss://one?ssl_ca_certs=/a')
-  expect(withCaFile('redis://one', '/b')).toBe(null)
+  expect(addRedisCaFile('rediss://one?ssl_ca_certs=/a', '/b')).toBe('rediss://one?ssl_ca_certs=/a')
+  expect(addRedisCaFile('redis://one', '/b')).toBe(null)
 })

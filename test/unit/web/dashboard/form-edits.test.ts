@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
-import { ApiError } from '../../../../web/dashboard/api/api-error.ts'
-import { sortProblems } from '../../../../web/dashboard/forms/field-problems.ts'
-import { openEdits } from '../../../../web/dashboard/forms/form-edits.ts'
+import { ApiRequestError } from '../../../../web/dashboard/api/api-error.ts'
+import { splitProblemsByField } from '../../../../web/dashboard/forms/field-problems.ts'
+import { openFormEdits } from '../../../../web/dashboard/forms/form-edits.ts'
 
 const first = { name: 'Main', bitrate: 128, triggers: ['a'] }
 
 /** Edits of a record that others may change. */
 function open() {
   let stored = first
-  const edits = openEdits(() => stored)
+  const edits = openFormEdits(() => stored)
   return { edits, store: (changes: Partial<typeof first>) => (stored = { ...stored, ...changes }) }
 }
 
@@ -30,7 +30,7 @@ test('a field that is set back is not changed', () => {
 
 test('a field that the form does not show keeps its edit, but is not saved', () => {
   let start: Readonly<Record<string, unknown>> = { type: 'a', url: '' }
-  const edits = openEdits(() => start)
+  const edits = openFormEdits(() => start)
   edits.set('url', 'https://a')
   start = { type: 'b' }
   expect(edits.changes).toEqual({})
@@ -61,7 +61,7 @@ test('what is edited while a form is saved stays, and goes on from the stored va
 })
 
 test('problems of fields that a form does not show are those of the form', () => {
-  const error = new ApiError('name must not be empty.', 400, false, [
+  const error = new ApiRequestError('name must not be empty.', 400, false, [
     { field: 'name', message: 'name must not be empty.' },
     { field: 'name', message: 'name must be short.' },
     { field: 'roles.0', message: 'roles.0 does not exist.' },
@@ -71,13 +71,13 @@ test('problems of fields that a form does not show are those of the form', () =>
     { name: 'name', label: 'Name (optional)' },
     { name: 'roles', label: 'Roles' }
   ]
-  const { ofFields, rest } = sortProblems(error, fields)
+  const { ofFields, rest } = splitProblemsByField(error, fields)
   expect(Object.fromEntries(ofFields)).toEqual({
     name: 'Name must not be empty.',
     roles: 'Roles does not exist.'
   })
   expect(rest).toBe('color must be a color.')
-  expect(sortProblems(new ApiError('The server cannot be reached.'), fields).rest).toBe(
+  expect(splitProblemsByField(new ApiRequestError('The server cannot be reached.'), fields).rest).toBe(
     'The server cannot be reached.'
   )
 })

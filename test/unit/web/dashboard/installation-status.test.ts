@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import {
-  describeProblems,
+  describeInstallationProblems,
   formatLateness,
   type InstallationHealth
 } from '../../../../web/dashboard/installation/installation-status.ts'
@@ -11,14 +11,16 @@ const queue = { name: 'advance', workers: 1, waiting: 0, delayed: 3, overdue: 0,
 const status = { health, queues: [queue], healthError: '' }
 
 test('there is no problem while everything works or is unknown', () => {
-  expect(describeProblems(status)).toEqual([])
-  expect(describeProblems({ health: null, queues: [], healthError: '' })).toEqual([])
-  expect(describeProblems({ ...status, queues: [{ ...queue, name: 'unknown', workers: 0 }] })).toEqual([])
+  expect(describeInstallationProblems(status)).toEqual([])
+  expect(describeInstallationProblems({ health: null, queues: [], healthError: '' })).toEqual([])
+  expect(
+    describeInstallationProblems({ ...status, queues: [{ ...queue, name: 'unknown', workers: 0 }] })
+  ).toEqual([])
 })
 
 test('a problem is described once, by its cause', () => {
   const describe = (parts: Partial<InstallationHealth>, healthError = '') =>
-    describeProblems({ ...status, health: { ...health, ...parts }, healthError })
+    describeInstallationProblems({ ...status, health: { ...health, ...parts }, healthError })
   const outdated = 'The information shown may be out of date.'
   expect(describe({ redis: 'down', live_state: 'stale' })).toEqual([`Redis is not responding. ${outdated}`])
   expect(describe({ redis: 'read-only', live_state: 'stale' })).toEqual([`Redis is read-only. ${outdated}`])
@@ -33,7 +35,9 @@ test('a problem is described once, by its cause', () => {
 
 test('late and missing workers are problems', () => {
   const late = { ...queue, overdue: 2, late_ms: 11_200 }
-  expect(describeProblems({ ...status, queues: [late, { ...queue, name: 'deliver', workers: 0 }] })).toEqual([
+  expect(
+    describeInstallationProblems({ ...status, queues: [late, { ...queue, name: 'deliver', workers: 0 }] })
+  ).toEqual([
     'Workers are 12 s behind: songs change late.',
     'No worker is running: web hooks are not delivered.'
   ])

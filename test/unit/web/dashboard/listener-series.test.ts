@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { dayRange, summarizeSeries, toChartColumns } from '../../../../web/dashboard/ui/listener-series.ts'
+import {
+  chartDayRange,
+  summarizeSeries,
+  toChartColumns
+} from '../../../../web/dashboard/ui/listener-series.ts'
 
 const point = (at: number, total: number, most = total + 1, fewest = total - 1) => ({
   at,
@@ -19,8 +23,8 @@ test('a count is drawn over the step that it ends, and steps without data are ga
 })
 
 test('a chart always shows 24 hours', () => {
-  expect(dayRange({ points: [point(86_400, 1)], step: 60 }, 5)).toEqual([60, 86_460])
-  expect(dayRange({ points: [], step: 60 }, 86_500)).toEqual([100, 86_500])
+  expect(chartDayRange({ points: [point(86_400, 1)], step: 60 }, 5)).toEqual([60, 86_460])
+  expect(chartDayRange({ points: [], step: 60 }, 86_500)).toEqual([100, 86_500])
 })
 
 test('a chart is described in a sentence', () => {

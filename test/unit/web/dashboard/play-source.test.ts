@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { findSilenceNow } from '../../../../web/dashboard/schedule/silence.ts'
-import { describeSource, playsQueue } from '../../../../web/dashboard/station/play-source.ts'
+import { describePlaySource, backendPlaysQueue } from '../../../../web/dashboard/station/play-source.ts'
 
 test.for([
   [{ streamer: 'Anna', playlist: '' }, 'clock', 'Anna'],
@@ -11,7 +11,9 @@ test.for([
   [{ streamer: '', playlist: '', is_visible: false }, 'clock', 'Manual, hidden'],
   [{ streamer: '', playlist: '' }, 'none', '']
 ] as const)('the source of a play: %j with %s', ([play, backend, text]) => {
-  expect(describeSource({ is_request: false, is_visible: true, ...play }, playsQueue(backend))).toBe(text)
+  expect(
+    describePlaySource({ is_request: false, is_visible: true, ...play }, backendPlaysQueue(backend))
+  ).toBe(text)
 })
 
 test('a simulation that begins with silence, also after the current song, is silent now', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { playlists } from '../../../../src/api/playlists/playlists.ts'
+import { playlistsResource } from '../../../../src/api/playlists/playlists.ts'
 import type { FormField } from '../../../../web/dashboard/forms/form-field.ts'
-import { groupFields, toFormRecord } from '../../../../web/dashboard/playlists/playlist-fields.ts'
+import { groupPlaylistFields, toFormRecord } from '../../../../web/dashboard/playlists/playlist-fields.ts'
 
-const fields = Object.keys(playlists.fields).map((name): FormField => ({
+const fields = Object.keys(playlistsResource.fields).map((name): FormField => ({
   name,
   label: name,
   description: '',
@@ -22,7 +22,7 @@ const fields = Object.keys(playlists.fields).map((name): FormField => ({
 }))
 
 const namesOf = (values: Readonly<Record<string, string>>) =>
-  groupFields(fields, name => values[name]).flatMap(group => group.fields.map(({ name }) => name))
+  groupPlaylistFields(fields, name => values[name]).flatMap(group => group.fields.map(({ name }) => name))
 
 test('every setting is in a group, for the type and source that it applies to', () => {
   const shown = [
@@ -43,7 +43,7 @@ test('every setting is in a group, for the type and source that it applies to', 
 test('options are edited as a list', () => {
   expect(toFormRecord({ backend_options: 'merge,interrupt' }).backend_options).toEqual(['merge', 'interrupt'])
   expect(toFormRecord({ backend_options: '' }).backend_options).toEqual([])
-  const options = groupFields(fields, () => '').flatMap(
+  const options = groupPlaylistFields(fields, () => '').flatMap(
     group => group.fields.find(({ name }) => name === 'backend_options') ?? []
   )
   expect(options[0]).toMatchObject({ kind: 'choices', label: 'Options' })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { LogEntry } from '../../../../src/model/autodj/log-entry.ts'
+import type { DecisionLogEntry } from '../../../../src/model/autodj/log-entry.ts'
 import { describeReasons } from '../../../../web/dashboard/queue/queue-reasons.ts'
 
 const options = {
@@ -8,7 +8,7 @@ const options = {
   formatTime: (seconds: number) => `t${seconds}`
 }
 
-const describe = (...log: readonly LogEntry[]) => describeReasons(log, options)
+const describe = (...log: readonly DecisionLogEntry[]) => describeReasons(log, options)
 
 test('the choice of the AutoDJ is described in sentences, in order', () => {
   const reasons = describe(

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { ApiError, parseApiError, toApiError } from '../../../../web/dashboard/api/api-error.ts'
-import { describeFrequency, formatSchedule } from '../../../../web/dashboard/schedule/schedule-text.ts'
+import {
+  ApiRequestError,
+  parseErrorResponse,
+  toApiRequestError
+} from '../../../../web/dashboard/api/api-error.ts'
+import {
+  describePlaylistFrequency,
+  formatScheduleItem
+} from '../../../../web/dashboard/schedule/schedule-text.ts'
 import { formatAge, formatCount, describeDuration, isolateBidi } from '../../../../web/dashboard/ui/text.ts'
 import { formatMinuteOfDay, formatZoneName } from '../../../../web/dashboard/ui/time.ts'
 
@@ -9,13 +16,13 @@ const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', da
 
 test('a schedule is formatted with joined days, times and dates', () => {
   const day = `${formatMinuteOfDay(540)}–${formatMinuteOfDay(1_050)}`
-  expect(formatSchedule(item)).toBe(`Every day ${day}`)
-  expect(formatSchedule({ ...item, days: [1, 2, 3, 4, 5] })).toBe(`Mon–Fri ${day}`)
-  expect(formatSchedule({ ...item, days: [7, 1, 2, 4] })).toBe(`Mon, Tue, Thu, Sun ${day}`)
-  expect(formatSchedule({ ...item, end_time: 900 })).toBe(`Every day at ${formatMinuteOfDay(540)}`)
-  expect(formatSchedule({ ...item, end_date: '2026-12-24' })).toBe(`Every day ${day}, until 2026-12-24`)
+  expect(formatScheduleItem(item)).toBe(`Every day ${day}`)
+  expect(formatScheduleItem({ ...item, days: [1, 2, 3, 4, 5] })).toBe(`Mon–Fri ${day}`)
+  expect(formatScheduleItem({ ...item, days: [7, 1, 2, 4] })).toBe(`Mon, Tue, Thu, Sun ${day}`)
+  expect(formatScheduleItem({ ...item, end_time: 900 })).toBe(`Every day at ${formatMinuteOfDay(540)}`)
+  expect(formatScheduleItem({ ...item, end_date: '2026-12-24' })).toBe(`Every day ${day}, until 2026-12-24`)
   const oneDay = { ...item, start_date: '2026-12-24', end_date: '2026-12-24' }
-  expect(formatSchedule(oneDay)).toBe(`Every day ${day} on 2026-12-24`)
+  expect(formatScheduleItem(oneDay)).toBe(`Every day ${day} on 2026-12-24`)
 })
 
 test('the frequency of a playlist follows from its type', () => {
@@ -29,14 +36,16 @@ test('the frequency of a playlist follows from its type', () => {
     play_per_hour_minute: 5
   }
   const types = ['default', 'once_per_x_songs', 'once_per_x_minutes', 'once_per_hour', 'custom'] as const
-  expect(types.map(type => describeFrequency({ ...playlist, type }))).toEqual([
+  expect(types.map(type => describePlaylistFrequency({ ...playlist, type }))).toEqual([
     'Rotation, weight 5',
     'Never',
     'Every minute',
     'Once an hour, at :05',
     'Manual only'
   ])
-  expect(describeFrequency({ ...playlist, source: 'remote_url' })).toBe('Stream, if nothing else can play')
+  expect(describePlaylistFrequency({ ...playlist, source: 'remote_url' })).toBe(
+    'Stream, if nothing else can play'
+  )
 })
 
 test('times of day follow the locale, and time zones are named after their cities', () => {
@@ -57,15 +66,19 @@ test('counts, durations and ages have the right unit', () => {
 
 test('an error has the plain-text message of the response, or else its status', () => {
   const body = { code: 409, type: 'ConflictException', message: 'It is <b>sent</b>.', formatted_message: 'x' }
-  expect(parseApiError(409, body, null).message).toBe('It is <b>sent</b>.')
-  expect(parseApiError(403, { ...body, type: 'PermissionDeniedException' }, null).message).toBe(
+  expect(parseErrorResponse(409, body, null).message).toBe('It is <b>sent</b>.')
+  expect(parseErrorResponse(403, { ...body, type: 'PermissionDeniedException' }, null).message).toBe(
     'You do not have permission to do that.'
   )
-  expect(parseApiError(403, { ...body, type: 'NotLoggedInException' }, null).isUnauthenticated).toBe(true)
-  expect(parseApiError(429, body, '7').message).toBe('Too many requests. Try again in 7 seconds.')
-  expect(parseApiError(429, body, null).message).toBe('It is <b>sent</b>.')
-  expect(parseApiError(502, '<html>', null).message).toBe('The server returned an error (502).')
-  expect(toApiError(new TypeError('fetch failed'))).toEqual(new ApiError('The server cannot be reached.'))
+  expect(parseErrorResponse(403, { ...body, type: 'NotLoggedInException' }, null).isUnauthenticated).toBe(
+    true
+  )
+  expect(parseErrorResponse(429, body, '7').message).toBe('Too many requests. Try again in 7 seconds.')
+  expect(parseErrorResponse(429, body, null).message).toBe('It is <b>sent</b>.')
+  expect(parseErrorResponse(502, '<html>', null).message).toBe('The server returned an error (502).')
+  expect(toApiRequestError(new TypeError('fetch failed'))).toEqual(
+    new ApiRequestError('The server cannot be reached.')
+  )
 })
 
 test('a right-to-left name is isolated, and other names stay as they are', () => {

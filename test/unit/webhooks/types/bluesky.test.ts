@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { HookEvent } from '../../../../src/webhooks/event.ts'
+import type { HookEvent } from '../../../../src/webhooks/hook-event.ts'
 import { aPlayingStation, nowPlayingOf, sendingOf } from '../../../support/hook-events.ts'
 
 const config = {

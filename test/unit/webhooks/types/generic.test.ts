@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { openRenderer } from '../../../../src/model/station/renderer.ts'
+import { openStationRenderer } from '../../../../src/model/station/renderer.ts'
 import { renderEventNowPlaying } from '../../../../src/webhooks/format/now-playing-body.ts'
 import { getHookType } from '../../../../src/webhooks/types/hook-types.ts'
 import { aPlay, aSong, aStation } from '../../../support/builders.ts'
@@ -189,7 +189,7 @@ describe('a body of more than 20 KiB', () => {
 })
 
 test('in the dialect of AzuraCast, the body has the station as AzuraCast sends it', () => {
-  const renderer = openRenderer('azuracast', 'https://radio.example.com')
+  const renderer = openStationRenderer('azuracast', 'https://radio.example.com')
   const rendered = renderEventNowPlaying(aPlayingStation(), happenedAt * 1000, renderer)
   const { now_playing: current, ...others } = anEvent().nowPlaying
   const song = { ...current?.song, text: 'Nils Okada - Low Water - Paper Lanterns' }

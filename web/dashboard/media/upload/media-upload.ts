@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { notify, notifyError } from '../../ui/actions.ts'
+import { showNotice, showErrorNotice } from '../../ui/actions.ts'
 import { buttonView } from '../../ui/controls.ts'
-import { adoptStyles, LightElement, reactiveProperties } from '../../ui/light-element.ts'
+import { addPageStyles, LightElement, reactiveProperties } from '../../ui/light-element.ts'
 import { formatCount, isolateBidi } from '../../ui/text.ts'
 import { formatBytes } from '../size-text.ts'
 import { isLeftOut } from './left-out-files.ts'
-import { pickedFromDrop, pickedFromInput } from './picked-files.ts'
+import { readDroppedFiles, listPickedFiles } from './picked-files.ts'
 import { getStationUploads, uploadsChangedEvent } from './station-uploads.ts'
 import {
   mayResume,
@@ -19,7 +19,7 @@ import {
 
 import styles from './upload.css' with { type: 'text' }
 
-adoptStyles(styles)
+addPageStyles(styles)
 
 /** Dispatched after files were uploaded; bubbles. */
 const uploadedEvent = 'cuewire-uploaded'
@@ -70,9 +70,9 @@ export class MediaUpload extends LightElement {
   /** Uploads what was dropped on the page. */
   async drop(transfer: DataTransfer): Promise<void> {
     try {
-      this.#add(await pickedFromDrop(transfer))
+      this.#add(await readDroppedFiles(transfer))
     } catch {
-      notify(this, { text: 'The dropped files could not be read.', isError: true })
+      showNotice(this, { text: 'The dropped files could not be read.', isError: true })
     }
   }
 
@@ -186,12 +186,12 @@ export class MediaUpload extends LightElement {
   }
 
   #cancel(id: number): Promise<void> {
-    return this.#queue.cancel(id).catch((error: unknown) => notifyError(this, error))
+    return this.#queue.cancel(id).catch((error: unknown) => showErrorNotice(this, error))
   }
 
   readonly #onPick = ({ target }: Event) => {
     if (!(target instanceof HTMLInputElement)) return
-    this.#add(pickedFromInput(target.files ?? []))
+    this.#add(listPickedFiles(target.files ?? []))
     target.value = ''
   }
 
@@ -217,7 +217,7 @@ export class MediaUpload extends LightElement {
     this.#notifyLeftOut('not audio', others)
     this.#notifyLeftOut('empty', empty)
     this.#notifyLeftOut('in the queue already', repeated)
-    if (picked.length === 0) notify(this, { text: 'There are no files to upload.', isError: true })
+    if (picked.length === 0) showNotice(this, { text: 'There are no files to upload.', isError: true })
   }
 
   #notifyLeftOut(reason: string, files: readonly PickedFile[]): void {
@@ -225,7 +225,7 @@ export class MediaUpload extends LightElement {
     const names = files.slice(0, namesShown).map(({ path }) => isolateBidi(path))
     const more = files.length > namesShown ? `, and ${files.length - namesShown} more` : ''
     const text = `${formatCount(files.length, 'file')} left out (${reason}): ${names.join(', ')}${more}`
-    notify(this, { text, isError: false })
+    showNotice(this, { text, isError: false })
   }
 
   readonly #onChange = ({ detail: station }: CustomEvent<string>) => {

@@ -1,7 +1,7 @@
 import type { PickedFile } from './upload-queue.ts'
 
 /** Files that were chosen in a dialog. Those of a folder have paths that begin with its name. */
-export const pickedFromInput = (files: Iterable<File>): PickedFile[] =>
+export const listPickedFiles = (files: Iterable<File>): PickedFile[] =>
   Array.from(files, file => ({ file, path: file.webkitRelativePath || file.name }))
 
 const maxDepth = 32
@@ -10,7 +10,7 @@ const maxDepth = 32
  * Returns dropped files, also those in dropped folders. Reads the entries before it waits, because the browser
  * removes them when the event has been handled.
  */
-export async function pickedFromDrop(transfer: DataTransfer): Promise<PickedFile[]> {
+export async function readDroppedFiles(transfer: DataTransfer): Promise<PickedFile[]> {
   const entries = Array.from(transfer.items, item => item.webkitGetAsEntry()).filter(entry => entry !== null)
   const found: PickedFile[] = []
   for (const entry of entries) await collect(entry, '', 0, found)

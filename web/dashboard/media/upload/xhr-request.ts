@@ -1,4 +1,4 @@
-import { describeProblem, parseApiError } from '../../api/api-error.ts'
+import { describeProblem, parseErrorResponse } from '../../api/api-error.ts'
 import { callerHeaders } from '../../api/call-api.ts'
 import type { SendUploadRequest, UploadResponse } from './tus-upload.ts'
 
@@ -51,7 +51,7 @@ function readResponse(request: XMLHttpRequest): UploadResponse {
 
 function readMessage({ status, responseText }: XMLHttpRequest): string {
   if (status < 400) return ''
-  const { message, fieldErrors } = parseApiError(status, parseJson(responseText), null)
+  const { message, fieldErrors } = parseErrorResponse(status, parseJson(responseText), null)
   const [problem] = fieldErrors
   return problem === undefined ? message : describeProblem(labels[problem.field] ?? problem.field, problem)
 }

@@ -1,9 +1,11 @@
-import { changeRecord, computed } from '../../declare-record.ts'
-import { selfLink } from '../../response-schema.ts'
+import { declareChangedRecord, computedMember } from '../../declare-record.ts'
+import { selfLinkSchema } from '../../response-schema.ts'
 
 type CustomFieldRow = { readonly id: number; readonly auto_assign: string }
 
-export const customField = changeRecord<CustomFieldRow>({
+export const customFieldDialect = declareChangedRecord<CustomFieldRow>({
   emptyAsNull: ['auto_assign'],
-  members: { links: computed(selfLink, ({ id }, { link }) => ({ self: link(`admin/custom_field/${id}`) })) }
+  members: {
+    links: computedMember(selfLinkSchema, ({ id }, { link }) => ({ self: link(`admin/custom_field/${id}`) }))
+  }
 })

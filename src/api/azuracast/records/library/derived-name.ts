@@ -1,5 +1,5 @@
 /** Text as AzuraCast makes names of it for addresses and files: without most punctuation, in lower case. */
-export const derivedName = (text: string): string =>
+export const deriveAzuracastName = (text: string): string =>
   text
     .normalize('NFC')
     .replace(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\s\-~,;[\]().]/gu, '')

@@ -1,9 +1,9 @@
 import { readFolderPlaylists } from '../../../../stores/db/library/playlist-folders.ts'
-import { exactly, int64, string } from '../../../core/schemas.ts'
-import { maxRows } from '../../../library/file-list.ts'
+import { exactObject, int64, string } from '../../../core/schemas.ts'
+import { maxFolderRows } from '../../../library/file-list.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
-import { changeSchema, filePlaylists, nothing } from '../../response-schema.ts'
-import { file, type FileRecord, renderFilePlaylist } from './file.ts'
+import { schemaChanger, filePlaylistsSchema, nullSchema } from '../../response-schema.ts'
+import { fileDialect, type FileRecord, renderFilePlaylist } from './file.ts'
 
 type FolderEntry = {
   readonly path: string
@@ -13,13 +13,13 @@ type FolderEntry = {
 }
 
 /** An entry of a folder: a file, or a folder without `media`. */
-export const fileRow: RecordDialect<FolderEntry> = {
-  response: changeSchema({
-    fields: { dir: { oneOf: [exactly({ playlists: filePlaylists }), nothing] } }
+export const fileRowDialect: RecordDialect<FolderEntry> = {
+  response: schemaChanger({
+    fields: { dir: { oneOf: [exactObject({ playlists: filePlaylistsSchema }), nullSchema] } }
   }),
   async render(rows, context) {
     const media = rows.flatMap(row => row.media ?? [])
-    const rendered = ((await file.render?.(media, context)) ?? []).values()
+    const rendered = ((await fileDialect.render?.(media, context)) ?? []).values()
     const folders = rows.filter(({ dir }) => dir !== null && dir.playlists.length > 0).map(({ path }) => path)
     const playlists =
       folders.length === 0
@@ -34,10 +34,10 @@ export const fileRow: RecordDialect<FolderEntry> = {
 }
 
 /** AzuraCast documents the created playlist as `responseRecord`, and answers it as `record`. */
-export const changeFiles: OperationDialect = {
-  response: changeSchema({
+export const changeFilesDialect: OperationDialect = {
+  response: schemaChanger({
     nullable: ['record'],
-    fields: { responseRecord: { anyOf: [exactly({ id: int64, name: string }), nothing] } }
+    fields: { responseRecord: { anyOf: [exactObject({ id: int64, name: string }), nullSchema] } }
   }),
   reply(value) {
     if (!isJsonBody(value)) return value
@@ -50,7 +50,7 @@ export const changeFiles: OperationDialect = {
  * Without a page size, AzuraCast answers all entries as a list, and with one that is not positive as a page. It does
  * not limit the size.
  */
-export const listFolder: OperationDialect = {
+export const listFolderDialect: OperationDialect = {
   response: ({ properties, ...envelope }) => ({
     oneOf: [
       isJsonBody(properties) && isJsonBody(properties['rows']) ? properties['rows'] : {},
@@ -59,8 +59,8 @@ export const listFolder: OperationDialect = {
   }),
   query: query => {
     const size = query.get('rowCount')
-    const isTruncated = size === null || /^(0|-\d+)$/.test(size) || Number(size) > maxRows
-    if (isTruncated) query.set('rowCount', String(maxRows))
+    const isTruncated = size === null || /^(0|-\d+)$/.test(size) || Number(size) > maxFolderRows
+    if (isTruncated) query.set('rowCount', String(maxFolderRows))
   },
   reply: (value, { request }) => (isJsonBody(value) && !request.query.has('rowCount') ? value['rows'] : value)
 }

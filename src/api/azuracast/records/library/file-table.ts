@@ -1,5 +1,5 @@
-import { openBulkFileRoutes } from '../../../library/table/bulk-files.ts'
-import { handlersOf } from '../../record-dialect.ts'
+import { openFileTableRoutes } from '../../../library/table/table-routes.ts'
+import { dialectsFromRoutes } from '../../record-dialect.ts'
 
 /** AzuraCast separates the playlists of a song with commas. */
-export const fileTable = handlersOf(openBulkFileRoutes({ usesCommas: true }))
+export const fileTableDialects = dialectsFromRoutes(openFileTableRoutes({ usesCommas: true }))

@@ -1,17 +1,17 @@
 import { ApiError } from '../../../../platform/runtime/errors.ts'
-import { isInFolder } from '../../../../stores/db/library/playlist-folders.ts'
+import { isInFolderFragment } from '../../../../stores/db/library/playlist-folders.ts'
 import { int64, string } from '../../../core/schemas.ts'
-import { hasMediaName, parseMediaName } from '../../../library/media-name.ts'
-import { asDocumented, changeRecord, computed, shown } from '../../declare-record.ts'
+import { hasMediaIdentifierFragment, parseMediaIdentifier } from '../../../library/media-identifier.ts'
+import { documentedSchema, declareChangedRecord, computedMember, shownMember } from '../../declare-record.ts'
 import {
   type DialectContext,
   isJsonBody,
   type JsonBody,
   type OperationDialect
 } from '../../record-dialect.ts'
-import { filePlaylists, links } from '../../response-schema.ts'
-import { artVersion } from './art-version.ts'
-import { deriveShortName } from './playlist.ts'
+import { filePlaylistsSchema, linksSchema } from '../../response-schema.ts'
+import { computeArtVersion } from './art-version.ts'
+import { deriveAzuracastShortName } from './playlist.ts'
 
 /** The documented record. */
 export type FileRecord = {
@@ -27,28 +27,32 @@ export type FileRecord = {
   readonly custom_fields: Readonly<Record<string, string>>
 }
 
-export const file = changeRecord<FileRecord, ReadonlyMap<number, FileExtras>>({
+export const fileDialect = declareChangedRecord<FileRecord, ReadonlyMap<number, FileExtras>>({
   emptyAsNull: ['title', 'artist', 'album', 'genre', 'isrc', 'lyrics'],
   members: {
-    text: shown(string, ({ artist, title }) => `${artist} - ${title}`),
-    length_text: computed(
+    text: shownMember(string, ({ artist, title }) => `${artist} - ${title}`),
+    length_text: computedMember(
       string,
       ({ length }) => `${Math.floor(length / 60)}:${String(length % 60).padStart(2, '0')}`
     ),
-    uploaded_at: computed(int64, ({ id }, { extras }) => extras.get(id)?.uploadedAt ?? 0),
-    art_updated_at: computed(int64, ({ id }, { extras }) => artVersion(extras.get(id)?.artHash ?? null)),
+    uploaded_at: computedMember(int64, ({ id }, { extras }) => extras.get(id)?.uploadedAt ?? 0),
+    art_updated_at: computedMember(int64, ({ id }, { extras }) =>
+      computeArtVersion(extras.get(id)?.artHash ?? null)
+    ),
     // Fields without a value are absent.
-    custom_fields: shown(asDocumented, row =>
+    custom_fields: shownMember(documentedSchema, row =>
       Object.fromEntries(Object.entries(row.custom_fields).filter(([, value]) => value !== ''))
     ),
-    playlists: shown(filePlaylists, ({ id }, { extras }) =>
+    playlists: shownMember(filePlaylistsSchema, ({ id }, { extras }) =>
       (extras.get(id)?.playlists ?? []).map(renderFilePlaylist)
     ),
-    links: computed(links, ({ id, unique_id }, { extras, stationLink }) => ({
+    links: computedMember(linksSchema, ({ id, unique_id }, { extras, stationLink }) => ({
       self: stationLink(`file/${id}`),
       play: stationLink(`file/${id}/play`),
       art: stationLink(`art/${id}`),
-      waveform: stationLink(`waveform/${unique_id}-${artVersion(extras.get(id)?.artHash ?? null)}.json`),
+      waveform: stationLink(
+        `waveform/${unique_id}-${computeArtVersion(extras.get(id)?.artHash ?? null)}.json`
+      ),
       waveform_cache: stationLink(`waveform/${unique_id}`)
     }))
   },
@@ -59,7 +63,7 @@ export const file = changeRecord<FileRecord, ReadonlyMap<number, FileExtras>>({
         m.artwork_hash as "artHash",
         coalesce((
           select jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name, 'count', t.count, 'folder', case when t.is_from_folder then (
-            select min(f.path) from playlist_folders f where f.playlist_id = p.id and ${isInFolder(sql, stationId)}
+            select min(f.path) from playlist_folders f where f.playlist_id = p.id and ${isInFolderFragment(sql, stationId)}
           ) end) order by p.id)
           from (
             select playlist_id, count(*), bool_and(is_from_folder) as is_from_folder from playlist_tracks
@@ -88,12 +92,12 @@ export const file = changeRecord<FileRecord, ReadonlyMap<number, FileExtras>>({
 })
 
 /** A file in a path may be named by its unique id or song id as well. */
-export const fileInPath: OperationDialect = {
+export const fileInPathDialect: OperationDialect = {
   async params({ request: { params }, services: { sql }, stationId }) {
     const { id: name = '' } = params
     if (!/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name)) return params
     const [media] = await sql<{ id: number }[]>`
-      select id from media m where ${hasMediaName(sql, parseMediaName(name))}
+      select id from media m where ${hasMediaIdentifierFragment(sql, parseMediaIdentifier(name))}
         and station_id = ${stationId} and remote_playlist_id is null
       order by id limit 1`
     if (!media) throw new ApiError('not-found')
@@ -108,7 +112,7 @@ export const fileInPath: OperationDialect = {
 export const renderFilePlaylist = ({ id, name, folder, count = 1 }: FilePlaylist) => ({
   id,
   name,
-  short_name: deriveShortName(name),
+  short_name: deriveAzuracastShortName(name),
   folder,
   count
 })

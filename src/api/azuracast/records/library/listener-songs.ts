@@ -3,7 +3,7 @@ import type { RecordDialect } from '../../record-dialect.ts'
 import { openSongRenderer, type SongRow } from './song.ts'
 
 /** A song that listeners may request. It is named by its unique id. */
-export const requestableSong: RecordDialect<{
+export const requestableSongDialect: RecordDialect<{
   readonly request_id: string
   readonly request_url: string
   readonly song: SongRow
@@ -19,7 +19,7 @@ export const requestableSong: RecordDialect<{
 }
 
 /** A song that is available on demand. */
-export const onDemandSong: RecordDialect<{
+export const onDemandSongDialect: RecordDialect<{
   readonly track_id: string
   readonly media: SongRow
   readonly download_url: string

@@ -1,13 +1,13 @@
 import type { CuePoints } from '../../../../model/songs/cue-points.ts'
-import { renderAzuracastText } from '../../../../model/station/now-playing.ts'
-import { cuesOf } from '../../../../stores/db/library/cue-columns.ts'
+import { renderAzuracastSongText } from '../../../../model/station/now-playing.ts'
+import { cuesFragment } from '../../../../stores/db/library/cue-columns.ts'
 import type { Sql } from '../../../../stores/db/sql.ts'
-import { parseId } from '../../../core/parse.ts'
-import { arrayOf, boolean, exactly, int64, string } from '../../../core/schemas.ts'
+import { parsePathId } from '../../../core/parse.ts'
+import { arrayOf, boolean, exactObject, int64, string } from '../../../core/schemas.ts'
 import { toExtraMetadata } from '../../../library/extra-metadata.ts'
 import { isJsonBody, type OperationDialect, emptyToNull } from '../../record-dialect.ts'
 import { nullableString } from '../../response-schema.ts'
-import { artVersion } from './art-version.ts'
+import { computeArtVersion } from './art-version.ts'
 
 interface OrderedSong {
   readonly spm_id: number
@@ -23,15 +23,15 @@ interface OrderedSong {
  * The first entry of a song has the id of the song, as it had before songs could be repeated. The others have their own
  * ids below 0, where no song has its id.
  */
-export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
+export const getPlaylistOrderDialect: OperationDialect<readonly OrderedSong[]> = {
   response: () =>
     arrayOf(
-      exactly({
+      exactObject({
         id: int64,
         weight: int64,
         is_queued: boolean,
         last_played: int64,
-        media: exactly({
+        media: exactObject({
           id: int64,
           unique_id: string,
           song_id: string,
@@ -47,7 +47,7 @@ export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
           uploaded_at: int64,
           art_updated_at: int64,
           extra_metadata_raw: { type: ['object', 'null'] },
-          links: exactly({ play: string })
+          links: exactObject({ play: string })
         })
       })
     ),
@@ -70,11 +70,11 @@ export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
           artist,
           title,
           length,
-          text: renderAzuracastText({ artist, title, album: media.album }),
+          text: renderAzuracastSongText({ artist, title, album: media.album }),
           album: emptyToNull(media.album),
           genre: emptyToNull(media.genre),
           isrc: emptyToNull(media.isrc),
-          art_updated_at: artVersion(artHash),
+          art_updated_at: computeArtVersion(artHash),
           extra_metadata_raw: omitUnset(toExtraMetadata(cues)),
           links: { play: stationLink(`file/${media.unique_id}/play`) }
         }
@@ -109,7 +109,7 @@ interface OrderExtras {
 async function readExtras(sql: Sql, playlistId: number): Promise<Map<number, OrderExtras>> {
   const found = await sql<({ id: number } & OrderExtras)[]>`
     select t.id, t.is_repeat as "isRepeat", t.position as weight, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
-      m.artwork_hash as "artHash", ${cuesOf(sql)} as cues, m.unique_id, m.song_id, m.album, m.genre, m.isrc,
+      m.artwork_hash as "artHash", ${cuesFragment(sql)} as cues, m.unique_id, m.song_id, m.album, m.genre, m.isrc,
       m.modified_ms / 1000 as mtime, floor(extract(epoch from m.created_at))::int as uploaded_at
     from playlist_entries t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
     where p.id = ${playlistId}`
@@ -117,7 +117,7 @@ async function readExtras(sql: Sql, playlistId: number): Promise<Map<number, Ord
 }
 
 /** AzuraCast takes the position of each entry, and answers them. */
-export const reorderPlaylist: OperationDialect = {
+export const reorderPlaylistDialect: OperationDialect = {
   response: () => ({ description: 'The order that was sent.', type: ['array', 'object', 'null'], items: {} }),
   async parse(body, { sql, request }) {
     const { order } = body
@@ -129,7 +129,7 @@ export const reorderPlaylist: OperationDialect = {
     if (repeated.length === 0) return { ...body, order: sorted }
     const songs = await sql<{ id: number; mediaId: number }[]>`
       select id, media_id as "mediaId" from playlist_entries
-      where id = any(${repeated}::bigint[]) and playlist_id = ${parseId(request.params['id'])}`
+      where id = any(${repeated}::bigint[]) and playlist_id = ${parsePathId(request.params['id'])}`
     const songOf = new Map(songs.map(({ id, mediaId }) => [String(-id), String(mediaId)]))
     return { ...body, order: sorted.map(id => songOf.get(id) ?? id) }
   },

@@ -1,11 +1,11 @@
 import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { arrayOf, int64, string } from '../../../core/schemas.ts'
-import { changeRecord, computed, constant, shown } from '../../declare-record.ts'
+import { declareChangedRecord, computedMember, constantMember, shownMember } from '../../declare-record.ts'
 import type { DialectContext } from '../../record-dialect.ts'
-import { links, nothing, nullableIsoTime } from '../../response-schema.ts'
+import { linksSchema, nullSchema, nullableIsoTime } from '../../response-schema.ts'
 import { toIsoTime } from '../people/broadcast.ts'
-import { derivedName } from './derived-name.ts'
-import { azuracastScheduleItemSchema, renderScheduleItem } from './schedule-item.ts'
+import { deriveAzuracastName } from './derived-name.ts'
+import { azuracastScheduleItemSchema, renderAzuracastScheduleItem } from './schedule-item.ts'
 
 type PlaylistRow = {
   readonly id: number
@@ -17,25 +17,25 @@ type PlaylistRow = {
   readonly schedule_items: readonly ScheduleItem[]
 }
 
-export const playlist = changeRecord<PlaylistRow, Totals>({
+export const playlistDialect = declareChangedRecord<PlaylistRow, Totals>({
   emptyAsNull: ['remote_url'],
   members: {
-    station_id: computed(int64, (_, { stationId }) => stationId),
-    short_name: computed(string, ({ name }) => deriveShortName(name)),
-    description: constant(nothing, null),
+    station_id: computedMember(int64, (_, { stationId }) => stationId),
+    short_name: computedMember(string, ({ name }) => deriveAzuracastShortName(name)),
+    description: constantMember(nullSchema, null),
     // Without options one that is empty, as AzuraCast.
-    backend_options: shown(arrayOf(string), row => row.backend_options.split(',')),
-    schedule_items: shown(arrayOf(azuracastScheduleItemSchema), row =>
-      row.schedule_items.map(renderScheduleItem)
+    backend_options: shownMember(arrayOf(string), row => row.backend_options.split(',')),
+    schedule_items: shownMember(arrayOf(azuracastScheduleItemSchema), row =>
+      row.schedule_items.map(renderAzuracastScheduleItem)
     ),
-    played_at: computed(nullableIsoTime, ({ id }, { extras }) => toTime(extras.get(id)?.playedAtMs)),
+    played_at: computedMember(nullableIsoTime, ({ id }, { extras }) => toTime(extras.get(id)?.playedAtMs)),
     // A random order has no passes.
-    queue_reset_at: computed(nullableIsoTime, ({ id, order }, { extras }) =>
+    queue_reset_at: computedMember(nullableIsoTime, ({ id, order }, { extras }) =>
       order === 'random' ? null : toTime(extras.get(id)?.passSinceMs)
     ),
-    num_songs: computed(int64, ({ id }, { extras }) => extras.get(id)?.songs ?? 0),
-    total_length: computed(int64, ({ id }, { extras }) => extras.get(id)?.seconds ?? 0),
-    links: computed(links, (row, { stationLink }) =>
+    num_songs: computedMember(int64, ({ id }, { extras }) => extras.get(id)?.songs ?? 0),
+    total_length: computedMember(int64, ({ id }, { extras }) => extras.get(id)?.seconds ?? 0),
+    links: computedMember(linksSchema, (row, { stationLink }) =>
       linksOf(row, path => stationLink(`playlist/${row.id}${path}`))
     )
   },
@@ -49,8 +49,8 @@ export const playlist = changeRecord<PlaylistRow, Totals>({
 const toTime = (ms: number | null | undefined) => (ms ? toIsoTime(Math.floor(ms / 1000)) : null)
 
 /** A short name as AzuraCast derives it, which is never a number. */
-export function deriveShortName(name: string): string {
-  const short = derivedName(name)
+export function deriveAzuracastShortName(name: string): string {
+  const short = deriveAzuracastName(name)
   const isNumber = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/.test(short)
   return isNumber ? `playlist_${short}` : short
 }

@@ -1,6 +1,6 @@
-import { asDocumented, changeRecord, shown } from '../../declare-record.ts'
-import { orNullSchema } from '../../response-schema.ts'
-import { openSongRenderer, type RenderSong, type SongRow } from './song.ts'
+import { documentedSchema, declareChangedRecord, shownMember } from '../../declare-record.ts'
+import { toNullableSchema } from '../../response-schema.ts'
+import { openSongRenderer, type SongRenderer, type SongRow } from './song.ts'
 
 type QueueRow = {
   readonly song: SongRow
@@ -9,11 +9,11 @@ type QueueRow = {
   readonly log: readonly unknown[]
 }
 
-export const queueItem = changeRecord<QueueRow, RenderSong>({
+export const queueItemDialect = declareChangedRecord<QueueRow, SongRenderer>({
   emptyAsNull: ['autodj_custom_uri'],
   members: {
-    song: shown(asDocumented, ({ song }, { extras: renderSong }) => renderSong(song)),
-    log: shown(orNullSchema, ({ log }) => (log.length === 0 ? null : log))
+    song: shownMember(documentedSchema, ({ song }, { extras: renderSong }) => renderSong(song)),
+    log: shownMember(toNullableSchema, ({ log }) => (log.length === 0 ? null : log))
   },
   read: (_, { sql }) => openSongRenderer(sql)
 })

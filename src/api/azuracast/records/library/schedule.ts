@@ -1,23 +1,23 @@
-import { openZone } from '../../../../model/autodj/zone.ts'
+import { getTimeZone } from '../../../../model/autodj/time-zone.ts'
 import { engineTimeMs } from '../../../../platform/runtime/engine-time.ts'
 import { refuseField } from '../../../../platform/runtime/errors.ts'
-import { type Moment, parseMoment, startMsFragment } from '../../../core/moments.ts'
+import { type Moment, parseMoment, momentStartMsFragment } from '../../../core/moments.ts'
 import { parseQueryInteger } from '../../../core/parse.ts'
-import { type ApiRequest, json } from '../../../core/route.ts'
+import { type ApiRequest, jsonReply } from '../../../core/route.ts'
 import type { ApiServices } from '../../../core/services.ts'
 import {
   listScheduleEntries,
-  openPublicSchedule,
+  getScheduledStation,
   readScheduledPlaylists,
-  type Scheduled,
+  type ScheduleHolder,
   type ScheduledStation
 } from '../../../playlists/schedule.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
-import { changeSchema } from '../../response-schema.ts'
+import { schemaChanger } from '../../response-schema.ts'
 
 /** An occurrence of a playlist or a streamer. */
-export const scheduleEntry: RecordDialect = {
-  response: changeSchema({ fields: { type: { type: 'string', enum: ['playlist', 'streamer'] } } })
+export const scheduleEntryDialect: RecordDialect = {
+  response: schemaChanger({ fields: { type: { type: 'string', enum: ['playlist', 'streamer'] } } })
 }
 
 const dayMs = 86_400_000
@@ -28,19 +28,19 @@ const maxEntries = 5_000
  * The schedule of playlists and streamers: from `start` to the end of `end`, or without these the next entries until
  * the end of tomorrow. Times and days without an offset are in the zone of the station.
  */
-export const listSchedule: OperationDialect = {
+export const listScheduleDialect: OperationDialect = {
   async handle(request, services) {
-    const station = await openPublicSchedule(request, services)
+    const station = await getScheduledStation(request, services)
     const hasRange = ['start', 'end'].some(name => (request.query.get(name) ?? '') !== '')
     const period = hasRange
       ? await readRange(request, services, station)
       : await readUpcoming(request, services, station)
     const scheduled = await readScheduled(services, station.id)
-    const entries = listScheduleEntries(openZone(station.timezone), scheduled, period)
+    const entries = listScheduleEntries(getTimeZone(station.timezone), scheduled, period)
     const most = hasRange
       ? maxEntries
       : parseQueryInteger(request.query, 'rows', { least: 1, most: 500, fallback: 5 })
-    return json(entries.slice(0, most))
+    return jsonReply(entries.slice(0, most))
   }
 }
 
@@ -71,7 +71,7 @@ async function readUpcoming({ query }: ApiRequest, services: ApiServices, statio
 
 /** The local date at a time, or a number of days later. */
 const toDay = ({ timezone }: ScheduledStation, atMs: number, after = 0): string =>
-  new Date((openZone(timezone).localDay(atMs) + after) * dayMs).toISOString().slice(0, 10)
+  new Date((getTimeZone(timezone).localDay(atMs) + after) * dayMs).toISOString().slice(0, 10)
 
 /**
  * When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. Throws 400 beyond the year 9998.
@@ -83,7 +83,7 @@ async function readStart(
   at: Moment,
   after: 0 | 1
 ): Promise<number> {
-  const [row] = await sql<{ ms: number }[]>`select ${startMsFragment(sql, station, at, after)} as ms`
+  const [row] = await sql<{ ms: number }[]>`select ${momentStartMsFragment(sql, station, at, after)} as ms`
   const ms = row?.ms ?? Infinity
   return ms < latestMs ? ms : refuseField(field, 'out_of_range', 'must be before the year 9999.')
 }
@@ -94,10 +94,10 @@ const latestMs = Date.UTC(9_999, 0, 1)
 async function readScheduled(
   { publicReads: sql }: ApiServices,
   stationId: number
-): Promise<readonly Scheduled[]> {
+): Promise<readonly ScheduleHolder[]> {
   const [playlists, streamers] = await Promise.all([
     readScheduledPlaylists(sql, stationId),
-    sql<Scheduled[]>`
+    sql<ScheduleHolder[]>`
       select 'streamer' as type, id, coalesce(nullif(display_name, ''), streamer_username) as name,
         schedule_items as items
       from streamers

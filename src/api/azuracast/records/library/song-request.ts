@@ -1,10 +1,10 @@
 import { boolean, int64, string } from '../../../core/schemas.ts'
-import { replaceRecord, shown } from '../../declare-record.ts'
+import { declareReplacedRecord, shownMember } from '../../declare-record.ts'
 import type { OperationDialect } from '../../record-dialect.ts'
 import { isoTime, nullableIsoTime, phpMapSchema } from '../../response-schema.ts'
 import { toIsoTime } from '../people/broadcast.ts'
-import { artVersion } from './art-version.ts'
-import { openSongRenderer, type RenderSong, type SongRow } from './song.ts'
+import { computeArtVersion } from './art-version.ts'
+import { openSongRenderer, type SongRenderer, type SongRow } from './song.ts'
 
 type RequestRow = {
   readonly id: number
@@ -17,7 +17,7 @@ type RequestRow = {
 }
 
 interface RequestExtras {
-  readonly renderSong: RenderSong
+  readonly renderSong: SongRenderer
   /** By the id of the song. */
   readonly tracks: ReadonlyMap<number, TrackExtras>
 }
@@ -29,20 +29,20 @@ const trackSchema = {
 }
 
 /** A request in the reports. */
-export const songRequest = replaceRecord<RequestRow, RequestExtras>({
+export const songRequestDialect = declareReplacedRecord<RequestRow, RequestExtras>({
   members: {
-    id: shown(int64, ({ id }) => id),
-    timestamp: shown(isoTime, ({ timestamp }) => toIsoTime(timestamp)),
-    skip_delay: shown(boolean, row => row.skip_delay),
-    ip: shown(string, ({ ip }) => ip),
-    played_at: shown(nullableIsoTime, row => (row.played_at === 0 ? null : toIsoTime(row.played_at))),
-    track: shown(trackSchema, (row, { extras: { renderSong, tracks } }) => ({
+    id: shownMember(int64, ({ id }) => id),
+    timestamp: shownMember(isoTime, ({ timestamp }) => toIsoTime(timestamp)),
+    skip_delay: shownMember(boolean, row => row.skip_delay),
+    ip: shownMember(string, ({ ip }) => ip),
+    played_at: shownMember(nullableIsoTime, row => (row.played_at === 0 ? null : toIsoTime(row.played_at))),
+    track: shownMember(trackSchema, (row, { extras: { renderSong, tracks } }) => ({
       ...renderSong(row.song),
       ...renderTrack(tracks.get(row.media_id)),
       id: row.media_id,
       song_id: Reflect.get(row.song, 'id')
     })),
-    links: shown(phpMapSchema, (row, { stationLink }) =>
+    links: shownMember(phpMapSchema, (row, { stationLink }) =>
       row.played_at === 0 ? { delete: stationLink(`reports/requests/${row.id}`) } : []
     )
   },
@@ -70,10 +70,10 @@ interface TrackExtras {
 function renderTrack(extras: TrackExtras | undefined): object {
   if (extras === undefined) return {}
   const { artHash, ...track } = extras
-  return { ...track, art_updated_at: artVersion(artHash) }
+  return { ...track, art_updated_at: computeArtVersion(artHash) }
 }
 
 /** Every type but `history` lists what was not played yet. */
-export const listRequests: OperationDialect = {
+export const listRequestsDialect: OperationDialect = {
   query: query => query.get('type') !== 'history' && query.delete('type')
 }

@@ -1,4 +1,4 @@
-import { renderAzuracastText } from '../../../../model/station/now-playing.ts'
+import { renderAzuracastSongText } from '../../../../model/station/now-playing.ts'
 import type { Sql } from '../../../../stores/db/sql.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 
@@ -14,7 +14,7 @@ export async function openSongRenderer(sql: Sql) {
   const fields = await sql<{ name: string }[]>`select short_name as name from custom_fields order by id`
   return <Song extends SongRow>(song: Song) => ({
     ...song,
-    text: renderAzuracastText(song),
+    text: renderAzuracastSongText(song),
     // PHP encodes a map without members as a list.
     custom_fields:
       fields.length === 0
@@ -23,12 +23,12 @@ export async function openSongRenderer(sql: Sql) {
   })
 }
 
-export type RenderSong = Awaited<ReturnType<typeof openSongRenderer>>
+export type SongRenderer = Awaited<ReturnType<typeof openSongRenderer>>
 
-export type HasSong = { readonly song: SongRow }
+export type RecordWithSong = { readonly song: SongRow }
 
 /** A record whose only difference is its song. */
-export const withSong: RecordDialect<HasSong> = {
+export const recordWithSongDialect: RecordDialect<RecordWithSong> = {
   async render(rows, { sql }) {
     const renderSong = await openSongRenderer(sql)
     return rows.map(row => ({ ...row, song: renderSong(row.song) }))

@@ -1,8 +1,8 @@
-import { exactly, int64, string } from '../../../core/schemas.ts'
+import { exactObject, int64, string } from '../../../core/schemas.ts'
 import { readRecordingSizes } from '../../../streamers/streamer-broadcasts.ts'
-import { replaceRecord, shown } from '../../declare-record.ts'
+import { declareReplacedRecord, shownMember } from '../../declare-record.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
-import { changeSchema, isoTime, nothing, nullableIsoTime } from '../../response-schema.ts'
+import { schemaChanger, isoTime, nullSchema, nullableIsoTime } from '../../response-schema.ts'
 
 type BroadcastRow = {
   readonly id: number
@@ -19,26 +19,26 @@ interface Recordings {
   readonly sizes: ReadonlyMap<string, number>
 }
 
-export const broadcast = replaceRecord<BroadcastRow, Recordings>({
+export const broadcastDialect = declareReplacedRecord<BroadcastRow, Recordings>({
   members: {
-    id: shown(int64, ({ id }) => id),
-    timestampStart: shown(isoTime, row => toIsoTime(row.timestamp_start)),
-    timestampEnd: shown(nullableIsoTime, row =>
+    id: shownMember(int64, ({ id }) => id),
+    timestampStart: shownMember(isoTime, row => toIsoTime(row.timestamp_start)),
+    timestampEnd: shownMember(nullableIsoTime, row =>
       row.timestamp_end === null ? null : toIsoTime(row.timestamp_end)
     ),
-    streamer: shown(
-      { oneOf: [exactly({ id: int64, streamer_username: string, display_name: string }), nothing] },
+    streamer: shownMember(
+      { oneOf: [exactObject({ id: int64, streamer_username: string, display_name: string }), nullSchema] },
       row => (row.streamer === null ? null : streamerOf(row, row.streamer))
     ),
-    recording: shown(
-      { oneOf: [exactly({ path: string, size: int64, downloadUrl: string }), nothing] },
+    recording: shownMember(
+      { oneOf: [exactObject({ path: string, size: int64, downloadUrl: string }), nullSchema] },
       (row, { extras: { paths, sizes }, stationLink }) => {
         const path = paths.get(row.id) ?? ''
         const size = sizes.get(path)
         return size === undefined ? null : { path, size, downloadUrl: stationLink(`${pathOf(row)}/download`) }
       }
     ),
-    links: shown(exactly({ delete: string }), (row, { stationLink }) => ({
+    links: shownMember(exactObject({ delete: string }), (row, { stationLink }) => ({
       delete: stationLink(pathOf(row))
     }))
   },
@@ -59,8 +59,8 @@ type StreamerBroadcastRow = {
 }
 
 /** A broadcast in the list of its streamer, who is not named there. Local times have their offset. */
-export const streamerBroadcast: RecordDialect<StreamerBroadcastRow> = {
-  response: changeSchema({ fields: { streamer: nothing } }),
+export const streamerBroadcastDialect: RecordDialect<StreamerBroadcastRow> = {
+  response: schemaChanger({ fields: { streamer: nullSchema } }),
   render: rows =>
     rows.map(row => ({
       ...row,

@@ -6,7 +6,7 @@ import {
   type OperationDialect,
   type RecordDialect
 } from '../../record-dialect.ts'
-import { changeSchema } from '../../response-schema.ts'
+import { schemaChanger } from '../../response-schema.ts'
 
 interface StationGrant {
   readonly id: number
@@ -25,8 +25,8 @@ const ofStations: readonly string[] = stationPermissions
 const isGlobal = (name: string) => name === 'administer all' || !ofStations.includes(name)
 const isOfStation = (name: string) => name !== 'view all'
 
-export const role: RecordDialect<RoleRow> = {
-  response: changeSchema({ omitted: ['is_builtin', 'users'] }),
+export const roleDialect: RecordDialect<RoleRow> = {
+  response: schemaChanger({ omitted: ['is_builtin', 'users'] }),
   computed: ['id', 'is_super_admin', 'links'],
   render: rows =>
     rows.map(row => ({
@@ -99,7 +99,7 @@ interface RolePermissions {
   readonly station: readonly { readonly id: string }[]
 }
 
-export const listPermissions: OperationDialect<RolePermissions> = {
+export const listPermissionsDialect: OperationDialect<RolePermissions> = {
   reply: ({ global, station }) => ({
     global: global.filter(({ id }) => isGlobal(id)),
     station: station.filter(({ id }) => isOfStation(id))

@@ -1,11 +1,13 @@
-import { changeRecord, computed } from '../../declare-record.ts'
-import { selfLink } from '../../response-schema.ts'
+import { declareChangedRecord, computedMember } from '../../declare-record.ts'
+import { selfLinkSchema } from '../../response-schema.ts'
 
 type SftpUserRow = { readonly id: number; readonly publicKeys: string }
 
-export const sftpUser = changeRecord<SftpUserRow>({
+export const sftpUserDialect = declareChangedRecord<SftpUserRow>({
   emptyAsNull: ['publicKeys'],
   members: {
-    links: computed(selfLink, ({ id }, { stationLink }) => ({ self: stationLink(`sftp-user/${id}`) }))
+    links: computedMember(selfLinkSchema, ({ id }, { stationLink }) => ({
+      self: stationLink(`sftp-user/${id}`)
+    }))
   }
 })

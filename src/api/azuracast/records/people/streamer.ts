@@ -1,9 +1,15 @@
 import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { arrayOf, boolean, int64, string } from '../../../core/schemas.ts'
-import { asDocumented, changeRecord, computed, constant, shown } from '../../declare-record.ts'
-import { links, nothing } from '../../response-schema.ts'
-import { artVersion } from '../library/art-version.ts'
-import { azuracastScheduleItemSchema, renderScheduleItem } from '../library/schedule-item.ts'
+import {
+  documentedSchema,
+  declareChangedRecord,
+  computedMember,
+  constantMember,
+  shownMember
+} from '../../declare-record.ts'
+import { linksSchema, nullSchema } from '../../response-schema.ts'
+import { computeArtVersion } from '../library/art-version.ts'
+import { azuracastScheduleItemSchema, renderAzuracastScheduleItem } from '../library/schedule-item.ts'
 
 type StreamerRow = {
   readonly id: number
@@ -16,22 +22,22 @@ type StreamerRow = {
 /** By the id of the streamer: the version of the picture. */
 type Pictures = ReadonlyMap<number, string>
 
-export const streamer = changeRecord<StreamerRow, Pictures>({
+export const streamerDialect = declareChangedRecord<StreamerRow, Pictures>({
   emptyAsNull: ['comments'],
   members: {
-    station_id: computed(int64, (_, { stationId }) => stationId),
-    display_name: shown(asDocumented, row => row.display_name || row.streamer_username),
-    schedule_items: shown(arrayOf(azuracastScheduleItemSchema), row =>
-      row.schedule_items.map(renderScheduleItem)
+    station_id: computedMember(int64, (_, { stationId }) => stationId),
+    display_name: shownMember(documentedSchema, row => row.display_name || row.streamer_username),
+    schedule_items: shownMember(arrayOf(azuracastScheduleItemSchema), row =>
+      row.schedule_items.map(renderAzuracastScheduleItem)
     ),
-    reactivate_at: constant(nothing, null),
-    art_updated_at: computed(int64, ({ id }, { extras }) => artVersion(extras.get(id) ?? null)),
-    has_custom_art: computed(boolean, ({ id }, { extras }) => extras.has(id)),
-    art: computed(string, ({ id }, { extras, stationLink }) => {
+    reactivate_at: constantMember(nullSchema, null),
+    art_updated_at: computedMember(int64, ({ id }, { extras }) => computeArtVersion(extras.get(id) ?? null)),
+    has_custom_art: computedMember(boolean, ({ id }, { extras }) => extras.has(id)),
+    art: computedMember(string, ({ id }, { extras, stationLink }) => {
       const version = extras.get(id)
       return stationLink(`streamer/${id}/art${version === undefined ? '' : `-${version}.jpg`}`)
     }),
-    links: computed(links, ({ id }, { stationLink }) => ({
+    links: computedMember(linksSchema, ({ id }, { stationLink }) => ({
       self: stationLink(`streamer/${id}`),
       broadcasts: stationLink(`streamer/${id}/broadcasts`),
       broadcasts_batch: stationLink(`streamer/${id}/broadcasts/batch`),

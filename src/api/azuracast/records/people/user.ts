@@ -1,7 +1,13 @@
-import { arrayOf, exactly, string } from '../../../core/schemas.ts'
-import { asDocumented, computed, constant, replaceRecord, shown } from '../../declare-record.ts'
+import { arrayOf, exactObject, string } from '../../../core/schemas.ts'
+import {
+  documentedSchema,
+  computedMember,
+  constantMember,
+  declareReplacedRecord,
+  shownMember
+} from '../../declare-record.ts'
 import { emptyToNull } from '../../record-dialect.ts'
-import { nothing, nullableString } from '../../response-schema.ts'
+import { nullSchema, nullableString } from '../../response-schema.ts'
 
 type UserRow = {
   readonly id: number
@@ -16,23 +22,23 @@ type UserRow = {
   readonly links: { readonly self: string }
 }
 
-export const user = replaceRecord<UserRow>({
+export const userDialect = declareReplacedRecord<UserRow>({
   members: {
-    id: computed(asDocumented, ({ id }) => id),
-    email: shown(asDocumented, ({ email }) => email),
-    auth_password: constant(asDocumented, ''),
-    name: shown(nullableString, ({ name }) => emptyToNull(name)),
-    locale: shown(asDocumented, ({ locale }) => locale),
-    show_24_hour_time: shown(asDocumented, row => row.show_24_hour_time),
-    two_factor_secret: constant(nothing, null),
-    created_at: computed(asDocumented, row => row.created_at),
-    updated_at: computed(asDocumented, row => row.updated_at),
-    roles: shown(asDocumented, ({ roles }) => roles),
-    api_keys: computed(arrayOf({}), () => []),
-    passkeys: computed(arrayOf({}), () => []),
-    login_tokens: computed(arrayOf({}), () => []),
-    is_me: computed(asDocumented, row => row.is_me),
-    links: computed(exactly({ self: string, masquerade: string }), ({ links: { self } }) => ({
+    id: computedMember(documentedSchema, ({ id }) => id),
+    email: shownMember(documentedSchema, ({ email }) => email),
+    auth_password: constantMember(documentedSchema, ''),
+    name: shownMember(nullableString, ({ name }) => emptyToNull(name)),
+    locale: shownMember(documentedSchema, ({ locale }) => locale),
+    show_24_hour_time: shownMember(documentedSchema, row => row.show_24_hour_time),
+    two_factor_secret: constantMember(nullSchema, null),
+    created_at: computedMember(documentedSchema, row => row.created_at),
+    updated_at: computedMember(documentedSchema, row => row.updated_at),
+    roles: shownMember(documentedSchema, ({ roles }) => roles),
+    api_keys: computedMember(arrayOf({}), () => []),
+    passkeys: computedMember(arrayOf({}), () => []),
+    login_tokens: computedMember(arrayOf({}), () => []),
+    is_me: computedMember(documentedSchema, row => row.is_me),
+    links: computedMember(exactObject({ self: string, masquerade: string }), ({ links: { self } }) => ({
       self,
       masquerade: self
     }))

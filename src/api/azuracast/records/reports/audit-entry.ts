@@ -1,6 +1,6 @@
 import type { AuditedChange, AuditedChanges } from '../../../core/audit.ts'
-import { arrayOf, exactly, int64, string } from '../../../core/schemas.ts'
-import { replaceRecord, shown } from '../../declare-record.ts'
+import { arrayOf, exactObject, int64, string } from '../../../core/schemas.ts'
+import { declareReplacedRecord, shownMember } from '../../declare-record.ts'
 import { isoTime, nullableString } from '../../response-schema.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 
@@ -27,23 +27,24 @@ const operationsByMethod: Readonly<Record<string, readonly [number, string]>> = 
 type StationNames = ReadonlyMap<number, string>
 
 /** A change. */
-export const auditEntry = replaceRecord<AuditRow, StationNames>({
+export const auditEntryDialect = declareReplacedRecord<AuditRow, StationNames>({
   members: {
-    id: shown(int64, ({ id }) => id),
-    timestamp: shown(isoTime, ({ at }) => toIsoTime(at)),
-    operation: shown(int64, ({ method }) => operationOf(method)[0]),
-    operationText: shown(string, ({ method }) => operationOf(method)[1]),
-    class: shown(string, ({ record }) => record),
-    identifier: shown(string, row => row.record_id),
-    targetClass: shown(nullableString, row => (row.station_id === 0 ? null : 'Station')),
-    target: shown(
+    id: shownMember(int64, ({ id }) => id),
+    timestamp: shownMember(isoTime, ({ at }) => toIsoTime(at)),
+    operation: shownMember(int64, ({ method }) => operationOf(method)[0]),
+    operationText: shownMember(string, ({ method }) => operationOf(method)[1]),
+    class: shownMember(string, ({ record }) => record),
+    identifier: shownMember(string, row => row.record_id),
+    targetClass: shownMember(nullableString, row => (row.station_id === 0 ? null : 'Station')),
+    target: shownMember(
       nullableString,
       (row, { extras }) => extras.get(row.station_id) ?? (row.station_name || null)
     ),
-    changes: shown(arrayOf(exactly({ field: string, from: string, to: string })), ({ fields, changes }) =>
-      fields.map(field => ({ field, ...renderValues(changes[field]) }))
+    changes: shownMember(
+      arrayOf(exactObject({ field: string, from: string, to: string })),
+      ({ fields, changes }) => fields.map(field => ({ field, ...renderValues(changes[field]) }))
     ),
-    user: shown(string, ({ key }) => key.name)
+    user: shownMember(string, ({ key }) => key.name)
   },
   async read(rows, { sql }) {
     const stations = await sql<{ id: number; name: string }[]>`

@@ -1,8 +1,8 @@
-import { dayMs, formatDay } from '../../../../model/autodj/zone.ts'
+import { dayMs, formatDayNumber } from '../../../../model/autodj/time-zone.ts'
 import { engineTimeMs } from '../../../../platform/runtime/engine-time.ts'
 import { type HistoryTable, listPlays } from '../../../stations/history.ts'
 import { type OperationDialect, omitMembers, type RecordDialect } from '../../record-dialect.ts'
-import { changeSchema } from '../../response-schema.ts'
+import { schemaChanger } from '../../response-schema.ts'
 import { openSongRenderer, type SongRow } from '../library/song.ts'
 
 /** Statistics that AzuraCast does not show. */
@@ -13,8 +13,8 @@ type PlayedRow = Partial<Readonly<Record<(typeof ownStatistics)[number], number>
 }
 
 /** A play of the history, always with the listeners at its start and end. */
-export const playedItem: RecordDialect<PlayedRow> = {
-  response: changeSchema({ omitted: ownStatistics }),
+export const playedItemDialect: RecordDialect<PlayedRow> = {
+  response: schemaChanger({ omitted: ownStatistics }),
   async render(rows, { sql }) {
     const renderSong = await openSongRenderer(sql)
     return rows.map(row => ({ ...omitMembers(row, ownStatistics), song: renderSong(row.song) }))
@@ -42,11 +42,11 @@ function toTwelveHours(time: string): string {
 const defaultDays = 14
 
 /** Without a period, AzuraCast lists the plays of the last two weeks. */
-export const listHistory: OperationDialect = {
+export const listHistoryDialect: OperationDialect = {
   handle: (request, services) => listPlays(request, services, table),
   query(query) {
     query.set('detailed', '1')
     const isUnset = ['start', 'end'].every(name => (query.get(name) ?? '') === '')
-    if (isUnset) query.set('start', formatDay(Math.floor(engineTimeMs() / dayMs) - defaultDays))
+    if (isUnset) query.set('start', formatDayNumber(Math.floor(engineTimeMs() / dayMs) - defaultDays))
   }
 }

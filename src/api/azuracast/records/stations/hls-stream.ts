@@ -1,7 +1,7 @@
 import { int64, string } from '../../../core/schemas.ts'
-import { computed, replaceRecord, shown } from '../../declare-record.ts'
-import { nullableString, selfLink } from '../../response-schema.ts'
-import { derivedName } from '../library/derived-name.ts'
+import { computedMember, declareReplacedRecord, shownMember } from '../../declare-record.ts'
+import { nullableString, selfLinkSchema } from '../../response-schema.ts'
+import { deriveAzuracastName } from '../library/derived-name.ts'
 
 type HlsStreamRow = {
   readonly id: number
@@ -12,16 +12,18 @@ type HlsStreamRow = {
 }
 
 /** Streams that are only HLS are named `/hls/NAME`, as the migration names them, and are no visible mounts. */
-export const hlsStream = replaceRecord<HlsStreamRow>({
+export const hlsStreamDialect = declareReplacedRecord<HlsStreamRow>({
   members: {
-    id: shown(int64, ({ id }) => id),
-    station_id: computed(int64, (_, { stationId }) => stationId),
-    name: shown(string, ({ name }) => shownName(name)),
+    id: shownMember(int64, ({ id }) => id),
+    station_id: computedMember(int64, (_, { stationId }) => stationId),
+    name: shownMember(string, ({ name }) => shownName(name)),
     // AzuraCast knows profiles of AAC only.
-    format: shown(nullableString, row => (row.autodj_format === 'aac' ? 'aac' : null)),
-    bitrate: shown(int64, row => row.autodj_bitrate),
-    listeners: computed(int64, row => row.listeners_total),
-    links: computed(selfLink, ({ id }, { stationLink }) => ({ self: stationLink(`hls_stream/${id}`) }))
+    format: shownMember(nullableString, row => (row.autodj_format === 'aac' ? 'aac' : null)),
+    bitrate: shownMember(int64, row => row.autodj_bitrate),
+    listeners: computedMember(int64, row => row.listeners_total),
+    links: computedMember(selfLinkSchema, ({ id }, { stationLink }) => ({
+      self: stationLink(`hls_stream/${id}`)
+    }))
   },
   fields: { format: { type: ['string', 'null'] }, bitrate: { type: ['integer', 'null'] } },
   async parse({ format, bitrate, name, ...body }, { sql, request, stationId }) {
@@ -32,7 +34,7 @@ export const hlsStream = replaceRecord<HlsStreamRow>({
     return {
       ...(stored ? {} : { is_visible_on_public_pages: false }),
       ...body,
-      ...(isKept ? {} : { name: `/hls/${derivedName(shownName(name))}` }),
+      ...(isKept ? {} : { name: `/hls/${deriveAzuracastName(shownName(name))}` }),
       // The profiles `aac_he` and `aac_he_v2` are of the same codec. A format that is shown as null is kept.
       ...(typeof format === 'string' && { autodj_format: format.replace(/_he(_v2)?$/, '') }),
       ...(typeof bitrate === 'number' && { autodj_bitrate: bitrate })

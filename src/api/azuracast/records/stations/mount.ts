@@ -1,8 +1,8 @@
 import { refuseField } from '../../../../platform/runtime/errors.ts'
 import { int64 } from '../../../core/schemas.ts'
-import { changeRecord, computed, shown } from '../../declare-record.ts'
+import { declareChangedRecord, computedMember, shownMember } from '../../declare-record.ts'
 import { type DialectContext, isJsonBody, type JsonBody, emptyToNull } from '../../record-dialect.ts'
-import { links, nullableString, orNullSchema } from '../../response-schema.ts'
+import { linksSchema, nullableString, toNullableSchema } from '../../response-schema.ts'
 
 type MountRow = {
   readonly id: number
@@ -14,13 +14,15 @@ type MountRow = {
   readonly frontend_config: string
 }
 
-export const mount = changeRecord<MountRow, ReadonlyMap<number, MountExtras>>({
+export const mountDialect = declareChangedRecord<MountRow, ReadonlyMap<number, MountExtras>>({
   emptyAsNull: ['fallback_mount', 'relay_url', 'authhash', 'custom_listen_url'],
   members: {
-    station_id: computed(int64, (_, { stationId }) => stationId),
-    intro_path: computed(nullableString, ({ id }, { extras }) => emptyToNull(extras.get(id)?.intro ?? '')),
-    frontend_config: shown(orNullSchema, row => emptyToNull(unwrapConfig(row.frontend_config))),
-    links: computed(links, linksOf)
+    station_id: computedMember(int64, (_, { stationId }) => stationId),
+    intro_path: computedMember(nullableString, ({ id }, { extras }) =>
+      emptyToNull(extras.get(id)?.intro ?? '')
+    ),
+    frontend_config: shownMember(toNullableSchema, row => emptyToNull(unwrapConfig(row.frontend_config))),
+    links: computedMember(linksSchema, linksOf)
   },
   async read(rows, { sql }) {
     const found = await sql<MountExtras[]>`

@@ -1,19 +1,19 @@
 import type { RecordDialect } from '../../record-dialect.ts'
-import { changeSchema, phpMapSchema } from '../../response-schema.ts'
+import { schemaChanger, phpMapSchema } from '../../response-schema.ts'
 
 /** The feed renders it: see `renderNowPlaying` in `src/model/station/now-playing.ts`. */
-export const nowPlaying: RecordDialect = { isRenderedLive: true }
+export const nowPlayingDialect: RecordDialect = { isRenderedLive: true }
 
 /** How the schemas of its parts differ, which other records have as well. */
-export const nowPlayingParts = {
-  NowPlayingMount: changeSchema({ nullable: ['bitrate', 'format'] }),
-  NowPlayingRemote: changeSchema({ nullable: ['bitrate', 'format'] }),
-  Live: changeSchema({
+export const nowPlayingSchemaChanges = {
+  NowPlayingMount: schemaChanger({ nullable: ['bitrate', 'format'] }),
+  NowPlayingRemote: schemaChanger({ nullable: ['bitrate', 'format'] }),
+  Live: schemaChanger({
     nullable: ['art'],
     fields: { broadcast_start: { type: ['integer', 'null'], format: 'int64', description: 'Unix seconds.' } }
   }),
   // A list in records that have no dialect, such as previews of the queue.
-  Song: changeSchema({
+  Song: schemaChanger({
     fields: { custom_fields: { anyOf: [{ type: 'array', items: { type: 'string' } }, phpMapSchema] } }
   })
 }

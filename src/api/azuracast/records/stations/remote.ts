@@ -1,8 +1,8 @@
 import { parseUrl } from '../../../../platform/outbound/networks.ts'
 import { boolean, int64, nullableInt64, string } from '../../../core/schemas.ts'
-import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
+import { computedMember, constantMember, declareReplacedRecord, shownMember } from '../../declare-record.ts'
 import { emptyToNull, renameMembers } from '../../record-dialect.ts'
-import { nothing, nullableString, selfLink } from '../../response-schema.ts'
+import { nullSchema, nullableString, selfLinkSchema } from '../../response-schema.ts'
 
 type RemoteRow = {
   readonly id: number
@@ -24,31 +24,33 @@ const names = {
 }
 
 /** AzuraCast has the mount apart from the server. */
-export const remote = replaceRecord<RemoteRow>({
+export const remoteDialect = declareReplacedRecord<RemoteRow>({
   members: {
-    id: shown(int64, ({ id }) => id),
-    station_id: computed(int64, (_, { stationId }) => stationId),
-    relay_id: computed(nothing, () => null),
-    display_name: shown(string, ({ name }) => name),
-    is_visible_on_public_pages: shown(boolean, row => row.is_visible),
-    type: shown(string, ({ type }) => type || unpolledType),
-    is_editable: computed(boolean, () => true),
+    id: shownMember(int64, ({ id }) => id),
+    station_id: computedMember(int64, (_, { stationId }) => stationId),
+    relay_id: computedMember(nullSchema, () => null),
+    display_name: shownMember(string, ({ name }) => name),
+    is_visible_on_public_pages: shownMember(boolean, row => row.is_visible),
+    type: shownMember(string, ({ type }) => type || unpolledType),
+    is_editable: computedMember(boolean, () => true),
     // Cuewire sends no stream to remotes.
-    enable_autodj: constant(boolean, false),
-    custom_listen_url: constant(nothing, null),
-    source_port: constant(nothing, null),
-    source_mount: constant(nothing, null),
-    source_username: constant(nothing, null),
-    source_password: constant(nothing, null),
-    is_public: constant(boolean, false),
-    autodj_format: shown(nullableString, ({ format }) => emptyToNull(format)),
-    autodj_bitrate: shown(nullableInt64, ({ bitrate }) => bitrate || null),
-    url: shown(string, row => splitAddress(row).url),
-    mount: shown(nullableString, row => splitAddress(row).mount),
-    admin_password: shown(string, () => ''),
-    listeners_unique: shown(int64, row => row.listeners_unique),
-    listeners_total: shown(int64, row => row.listeners_total),
-    links: computed(selfLink, ({ id }, { stationLink }) => ({ self: stationLink(`remote/${id}`) }))
+    enable_autodj: constantMember(boolean, false),
+    custom_listen_url: constantMember(nullSchema, null),
+    source_port: constantMember(nullSchema, null),
+    source_mount: constantMember(nullSchema, null),
+    source_username: constantMember(nullSchema, null),
+    source_password: constantMember(nullSchema, null),
+    is_public: constantMember(boolean, false),
+    autodj_format: shownMember(nullableString, ({ format }) => emptyToNull(format)),
+    autodj_bitrate: shownMember(nullableInt64, ({ bitrate }) => bitrate || null),
+    url: shownMember(string, row => splitAddress(row).url),
+    mount: shownMember(nullableString, row => splitAddress(row).mount),
+    admin_password: shownMember(string, () => ''),
+    listeners_unique: shownMember(int64, row => row.listeners_unique),
+    listeners_total: shownMember(int64, row => row.listeners_total),
+    links: computedMember(selfLinkSchema, ({ id }, { stationLink }) => ({
+      self: stationLink(`remote/${id}`)
+    }))
   },
   fields: {
     display_name: { type: 'string' },

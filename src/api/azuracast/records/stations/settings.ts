@@ -1,5 +1,5 @@
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
-import { changeSchema } from '../../response-schema.ts'
+import { schemaChanger } from '../../response-schema.ts'
 
 /** Texts that are null in AzuraCast if they are not set. The settings of mail are empty there too. */
 const nullable = ['instance_name', 'api_access_control', 'homepage_redirect_url', 'default_album_art_url']
@@ -12,16 +12,16 @@ const replaceUnset = (record: object, unset: unknown, replacement: unknown) =>
     ])
   )
 
-const withUnset = changeSchema({ nullable })
+const withUnset = schemaChanger({ nullable })
 
 /** The settings of a group. */
-export const settingsGroup: RecordDialect = {
+export const settingsGroupDialect: RecordDialect = {
   render: rows => rows.map(row => replaceUnset(row, '', null)),
   parse: body => replaceUnset(body, null, '')
 }
 
 /** All settings of the installation. */
-export const settings: RecordDialect = { ...settingsGroup, response: withUnset }
+export const settingsDialect: RecordDialect = { ...settingsGroupDialect, response: withUnset }
 
 /** The schema of the settings of a group, which has no name of its own. */
-export const getSettingsGroup: OperationDialect = { response: withUnset }
+export const getSettingsGroupDialect: OperationDialect = { response: withUnset }

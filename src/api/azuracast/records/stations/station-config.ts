@@ -1,7 +1,7 @@
 import { isJsonBody, type JsonBody } from '../../record-dialect.ts'
 
 /** Settings of AzuraCast's `backend_config` that stations have, with their documented names. */
-export const backendSettings = {
+export const backendConfigNames = {
   autodj_queue_length: 'queue_length',
   crossfade_type: 'crossfade_type',
   crossfade: 'crossfade',
@@ -12,9 +12,12 @@ export const backendSettings = {
 } as const
 
 /** The same of `frontend_config`. They are secret, so that they are set and never shown. */
-export const frontendSettings = { source_pw: 'source_password', admin_pw: 'frontend_admin_password' } as const
+export const frontendConfigNames = {
+  source_pw: 'source_password',
+  admin_pw: 'frontend_admin_password'
+} as const
 
-export const brandingSettings = { offline_text: 'offline_text' } as const
+export const brandingConfigNames = { offline_text: 'offline_text' } as const
 
 type Settings = Readonly<Record<string, string>>
 
@@ -30,13 +33,13 @@ export function parseStationConfig(config: unknown, settings: Settings): JsonBod
 }
 
 /** The schema of a config in a body. */
-export const configSchema = (settings: Settings) => ({
+export const stationConfigSchema = (settings: Settings) => ({
   type: 'object',
   properties: Object.fromEntries(Object.keys(settings).map(name => [name, {}]))
 })
 
 /** AzuraCast's defaults of what stations do not have. */
-export const noBackendConfig = {
+export const defaultBackendConfig = {
   charset: 'UTF-8',
   crossfade_smart_high: -15,
   crossfade_smart_medium: -32,
@@ -71,7 +74,7 @@ export const noBackendConfig = {
   custom_config_bottom: null
 }
 
-export const noFrontendConfig = {
+export const defaultFrontendConfig = {
   custom_config: null,
   source_pw: '',
   admin_pw: '',
@@ -87,4 +90,8 @@ export const noFrontendConfig = {
   sc_user_id: null
 }
 
-export const noBranding = { default_album_art_url: null, public_custom_css: null, public_custom_js: null }
+export const defaultBrandingConfig = {
+  default_album_art_url: null,
+  public_custom_css: null,
+  public_custom_js: null
+}

@@ -1,13 +1,13 @@
 import { renderAzuracastStation } from '../../../../model/station/now-playing.ts'
 import { boolean } from '../../../core/schemas.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
-import { changeSchema } from '../../response-schema.ts'
+import { schemaChanger } from '../../response-schema.ts'
 
 type StationRow = { readonly id: number }
 
 /** The station of now playing, rendered from its state. */
-export const stationSummary: RecordDialect<StationRow> = {
-  response: changeSchema({
+export const stationSummaryDialect: RecordDialect<StationRow> = {
+  response: schemaChanger({
     nullable: ['listen_url', 'url', 'hls_url'],
     fields: { requests_enabled: boolean }
   }),

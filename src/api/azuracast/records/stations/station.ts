@@ -1,16 +1,16 @@
-import { azuracastBackend } from '../../../../model/station/now-playing.ts'
-import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
-import { computed, constant, replaceRecord, shown } from '../../declare-record.ts'
+import { toAzuracastBackend } from '../../../../model/station/now-playing.ts'
+import { boolean, exactObject, int64, nullableInt64, string } from '../../../core/schemas.ts'
+import { computedMember, constantMember, declareReplacedRecord, shownMember } from '../../declare-record.ts'
 import { type DialectContext, type JsonBody, emptyToNull, renameMembers } from '../../record-dialect.ts'
-import { nothing, nullableString } from '../../response-schema.ts'
+import { nullSchema, nullableString } from '../../response-schema.ts'
 import {
-  backendSettings,
-  brandingSettings,
-  configSchema,
-  frontendSettings,
-  noBackendConfig,
-  noBranding,
-  noFrontendConfig,
+  backendConfigNames,
+  brandingConfigNames,
+  stationConfigSchema,
+  frontendConfigNames,
+  defaultBackendConfig,
+  defaultBrandingConfig,
+  defaultFrontendConfig,
   parseStationConfig,
   renderStationConfig
 } from './station-config.ts'
@@ -54,70 +54,79 @@ const names = {
 const config = { type: 'object' }
 
 /** The settings of a station as administrators see them. Those of its programs are in configs. */
-export const station = replaceRecord<StationRow, ReadonlyMap<number, StationExtras>>({
+export const stationDialect = declareReplacedRecord<StationRow, ReadonlyMap<number, StationExtras>>({
   members: {
-    id: shown(int64, ({ id }) => id),
-    name: shown(string, ({ name }) => name),
-    short_name: shown(string, row => row.short_name),
-    is_enabled: shown(boolean, row => row.is_enabled),
-    frontend_type: shown(string, ({ frontend }) => frontend),
-    frontend_config: shown(config, () => noFrontendConfig),
-    backend_type: shown(string, ({ backend }) => azuracastBackend(backend)),
-    backend_config: shown(config, row => ({
-      ...noBackendConfig,
-      ...renderStationConfig(row, backendSettings)
+    id: shownMember(int64, ({ id }) => id),
+    name: shownMember(string, ({ name }) => name),
+    short_name: shownMember(string, row => row.short_name),
+    is_enabled: shownMember(boolean, row => row.is_enabled),
+    frontend_type: shownMember(string, ({ frontend }) => frontend),
+    frontend_config: shownMember(config, () => defaultFrontendConfig),
+    backend_type: shownMember(string, ({ backend }) => toAzuracastBackend(backend)),
+    backend_config: shownMember(config, row => ({
+      ...defaultBackendConfig,
+      ...renderStationConfig(row, backendConfigNames)
     })),
-    description: shown(nullableString, ({ description }) => emptyToNull(description)),
-    url: shown(nullableString, ({ url }) => emptyToNull(url)),
-    radio_base_dir: computed(string, row => `/var/azuracast/stations/${row.short_name}`),
-    enable_requests: shown(boolean, row => row.enable_requests),
-    request_delay: shown(int64, row => row.request_delay),
-    request_threshold: shown(int64, row => row.request_threshold),
-    enable_streamers: shown(boolean, row => row.enable_streamers),
-    is_streamer_live: computed(boolean, ({ id }, { extras }) => extras.get(id)?.isLive ?? false),
-    enable_public_page: shown(boolean, row => row.is_public),
-    enable_public_api: shown(boolean, row => row.is_public),
-    enable_hls: shown(boolean, row => row.hls_enabled),
-    api_history_items: shown(int64, row => row.history_length),
-    timezone: shown(string, ({ timezone }) => timezone),
-    max_bitrate: shown(int64, row => row.max_bitrate),
+    description: shownMember(nullableString, ({ description }) => emptyToNull(description)),
+    url: shownMember(nullableString, ({ url }) => emptyToNull(url)),
+    radio_base_dir: computedMember(string, row => `/var/azuracast/stations/${row.short_name}`),
+    enable_requests: shownMember(boolean, row => row.enable_requests),
+    request_delay: shownMember(int64, row => row.request_delay),
+    request_threshold: shownMember(int64, row => row.request_threshold),
+    enable_streamers: shownMember(boolean, row => row.enable_streamers),
+    is_streamer_live: computedMember(boolean, ({ id }, { extras }) => extras.get(id)?.isLive ?? false),
+    enable_public_page: shownMember(boolean, row => row.is_public),
+    enable_public_api: shownMember(boolean, row => row.is_public),
+    enable_hls: shownMember(boolean, row => row.hls_enabled),
+    api_history_items: shownMember(int64, row => row.history_length),
+    timezone: shownMember(string, ({ timezone }) => timezone),
+    max_bitrate: shownMember(int64, row => row.max_bitrate),
     // What stations do not have.
-    genre: constant(nothing, null),
-    disconnect_deactivate_streamer: constant(int64, 0),
-    enable_on_demand: constant(boolean, true),
-    enable_on_demand_download: constant(boolean, true),
-    max_mounts: constant(int64, 0),
-    max_hls_streams: shown(int64, row => row.max_hls_streams),
-    branding_config: shown(config, row => ({ ...noBranding, ...renderStationConfig(row, brandingSettings) })),
-    fallback_path: computed(nullableString, ({ id }, { extras }) =>
+    genre: constantMember(nullSchema, null),
+    disconnect_deactivate_streamer: constantMember(int64, 0),
+    enable_on_demand: constantMember(boolean, true),
+    enable_on_demand_download: constantMember(boolean, true),
+    max_mounts: constantMember(int64, 0),
+    max_hls_streams: shownMember(int64, row => row.max_hls_streams),
+    branding_config: shownMember(config, row => ({
+      ...defaultBrandingConfig,
+      ...renderStationConfig(row, brandingConfigNames)
+    })),
+    fallback_path: computedMember(nullableString, ({ id }, { extras }) =>
       emptyToNull(extras.get(id)?.fallbackPath ?? '')
     ),
-    media_storage_location: shown(nullableInt64, row => row.media_storage_location_id || null),
-    recordings_storage_location: shown(nullableInt64, row => row.recordings_storage_location_id || null),
-    podcasts_storage_location: shown(nullableInt64, row => row.podcasts_storage_location_id || null),
-    links: computed(exactly({ self: string, manage: string, clone: string }), (row, { link, services }) => ({
-      self: link(`admin/station/${row.id}`),
-      manage: `${services.config.BASE_URL}/dashboard/${row.short_name}`,
-      clone: link(`admin/station/${row.id}/clone`)
-    }))
+    media_storage_location: shownMember(nullableInt64, row => row.media_storage_location_id || null),
+    recordings_storage_location: shownMember(
+      nullableInt64,
+      row => row.recordings_storage_location_id || null
+    ),
+    podcasts_storage_location: shownMember(nullableInt64, row => row.podcasts_storage_location_id || null),
+    links: computedMember(
+      exactObject({ self: string, manage: string, clone: string }),
+      (row, { link, services }) => ({
+        self: link(`admin/station/${row.id}`),
+        manage: `${services.config.BASE_URL}/dashboard/${row.short_name}`,
+        clone: link(`admin/station/${row.id}/clone`)
+      })
+    )
   },
   read: readExtras,
   constants: ({ enable_public_page: isPublic }) => ({
     enable_public_api: isPublic,
-    frontend_config: noFrontendConfig,
-    backend_config: noBackendConfig,
-    branding_config: noBranding
+    frontend_config: defaultFrontendConfig,
+    backend_config: defaultBackendConfig,
+    branding_config: defaultBrandingConfig
   }),
   fields: {
     ...Object.fromEntries(Object.keys(names).map(name => [name, {}])),
-    frontend_config: configSchema(frontendSettings),
-    backend_config: configSchema(backendSettings),
-    branding_config: configSchema(brandingSettings)
+    frontend_config: stationConfigSchema(frontendConfigNames),
+    backend_config: stationConfigSchema(backendConfigNames),
+    branding_config: stationConfigSchema(brandingConfigNames)
   },
   async parse(body, { sql, request }) {
-    const parsed = parseStationBody(body)
+    const parsed = flattenStationBody(body)
     // A station that the clock plays stays so if it is sent back as it was read.
-    if (parsed['backend'] !== azuracastBackend('clock')) return parsed
+    if (parsed['backend'] !== toAzuracastBackend('clock')) return parsed
     const [clocked] = await sql`
       select from stations where id = ${Number(request.params['id']) || 0} and backend = 'clock'`
     return clocked ? { ...parsed, backend: 'clock' } : parsed
@@ -125,16 +134,16 @@ export const station = replaceRecord<StationRow, ReadonlyMap<number, StationExtr
 })
 
 /** Makes the documented body, in which settings are fields of the station. */
-export const parseStationBody = ({
+export const flattenStationBody = ({
   frontend_config,
   backend_config,
   branding_config,
   ...body
 }: JsonBody): JsonBody => ({
   ...renameMembers(body, names),
-  ...parseStationConfig(frontend_config, frontendSettings),
-  ...parseStationConfig(backend_config, backendSettings),
-  ...parseStationConfig(branding_config, brandingSettings)
+  ...parseStationConfig(frontend_config, frontendConfigNames),
+  ...parseStationConfig(backend_config, backendConfigNames),
+  ...parseStationConfig(branding_config, brandingConfigNames)
 })
 
 interface StationExtras {

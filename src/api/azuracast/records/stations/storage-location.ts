@@ -1,6 +1,6 @@
 import { boolean } from '../../../core/schemas.ts'
-import { changeRecord, constant, shown } from '../../declare-record.ts'
-import { nothing, orNullSchema } from '../../response-schema.ts'
+import { declareChangedRecord, constantMember, shownMember } from '../../declare-record.ts'
+import { nullSchema, toNullableSchema } from '../../response-schema.ts'
 
 type StorageLocationRow = Readonly<Record<(typeof nullable)[number], string>> & {
   readonly sftpPort: number
@@ -28,13 +28,13 @@ const nullable = [
   'storageAvailableBytes'
 ] as const
 
-export const storageLocation = changeRecord<StorageLocationRow>({
+export const storageLocationDialect = declareChangedRecord<StorageLocationRow>({
   emptyAsNull: nullable,
   members: {
-    s3UsePathStyle: constant(boolean, false),
-    dropboxRefreshToken: constant(nothing, null),
-    sftpPort: shown(orNullSchema, row => row.sftpPort || null),
-    storageUsedPercent: shown({ type: 'number' }, row => Number(row.storageUsedPercent)),
-    isFull: shown(boolean, row => row.isFull === 'true')
+    s3UsePathStyle: constantMember(boolean, false),
+    dropboxRefreshToken: constantMember(nullSchema, null),
+    sftpPort: shownMember(toNullableSchema, row => row.sftpPort || null),
+    storageUsedPercent: shownMember({ type: 'number' }, row => Number(row.storageUsedPercent)),
+    isFull: shownMember(boolean, row => row.isFull === 'true')
   }
 })

@@ -1,9 +1,9 @@
 import type { NamedValue } from '../../../../model/fields/named-values.ts'
 import { int64, string } from '../../../core/schemas.ts'
-import { testLogName } from '../../../webhooks/test-log.ts'
-import { changeRecord, computed, shown } from '../../declare-record.ts'
-import { isJsonBody, type OperationDialect, phpMap } from '../../record-dialect.ts'
-import { links, phpMapSchema, replaceSchema } from '../../response-schema.ts'
+import { webhookTestLogName } from '../../../webhooks/test-log.ts'
+import { declareChangedRecord, computedMember, shownMember } from '../../declare-record.ts'
+import { isJsonBody, type OperationDialect, toPhpMap } from '../../record-dialect.ts'
+import { linksSchema, phpMapSchema, schemaReplacer } from '../../response-schema.ts'
 
 type WebhookRow = {
   readonly id: number
@@ -13,13 +13,13 @@ type WebhookRow = {
 }
 
 /** Bodies may have the config as a map in both dialects. */
-export const webhook = changeRecord<WebhookRow>({
+export const webhookDialect = declareChangedRecord<WebhookRow>({
   emptyAsNull: ['name'],
   members: {
-    station_id: computed(int64, (_, { stationId }) => stationId),
-    config: shown(phpMapSchema, ({ config }) => toMap(config)),
-    metadata: shown(phpMapSchema, ({ metadata }) => toMap(metadata)),
-    links: computed(links, ({ id }, { stationLink }) => ({
+    station_id: computedMember(int64, (_, { stationId }) => stationId),
+    config: shownMember(phpMapSchema, ({ config }) => toMap(config)),
+    metadata: shownMember(phpMapSchema, ({ metadata }) => toMap(metadata)),
+    links: computedMember(linksSchema, ({ id }, { stationLink }) => ({
       self: stationLink(`webhook/${id}`),
       clone: stationLink(`webhook/${id}/clone`),
       toggle: stationLink(`webhook/${id}/toggle`),
@@ -37,13 +37,13 @@ export const webhook = changeRecord<WebhookRow>({
 })
 
 const toMap = (values: readonly NamedValue[]) =>
-  phpMap(Object.fromEntries(values.map(({ key, value }) => [key, value])))
+  toPhpMap(Object.fromEntries(values.map(({ key, value }) => [key, value])))
 
 /** AzuraCast sends the test later, and answers where its log is read. */
-export const testWebhook: OperationDialect = {
-  response: replaceSchema({ logUrl: string }),
+export const testWebhookDialect: OperationDialect = {
+  response: schemaReplacer({ logUrl: string }),
   reply(_, { request, stationLink }) {
     const id = request.params['id'] ?? ''
-    return { logUrl: stationLink(`webhook/${id}/test-log/${testLogName(Number(id))}`) }
+    return { logUrl: stationLink(`webhook/${id}/test-log/${webhookTestLogName(Number(id))}`) }
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import type { LogEntry } from '../../../../../src/model/autodj/log-entry.ts'
+import type { DecisionLogEntry } from '../../../../../src/model/autodj/log-entry.ts'
 import { measureRepeats } from '../../../../../src/model/autodj/simulation/repeats.ts'
-import type { TrackRow } from '../../../../../src/model/autodj/tracks.ts'
+import type { TrackRow } from '../../../../../src/model/autodj/track-columns.ts'
 import { aPlaylist, aRun, aTrack, type Heard } from '../../../../support/simulated.ts'
 
-const chosen = (tier: number, ...from: number[]): LogEntry[] => [
+const chosen = (tier: number, ...from: number[]): DecisionLogEntry[] => [
   { step: 'bucket', bucket: 'default/unscheduled', order: from.map(id => ({ id, weight: 3 })) },
   { step: 'picked', id: from[0] ?? 0, media: 0, tier, pass: 1, overrun: 0 }
 ]

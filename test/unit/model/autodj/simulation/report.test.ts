@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { exampleStation } from '../../../../../src/commands/simulate/example-station.ts'
+import { buildExampleStation } from '../../../../../src/commands/simulate/example-station.ts'
 import { renderSimulationReport } from '../../../../../src/commands/simulate/report-text.ts'
-import { buildReport } from '../../../../../src/model/autodj/simulation/report.ts'
-import { type Run, simulateUntil } from '../../../../../src/model/autodj/simulation/run.ts'
-import { openZone } from '../../../../../src/model/autodj/zone.ts'
+import { buildSimulationReport } from '../../../../../src/model/autodj/simulation/report.ts'
+import { type SimulationRun, simulateUntil } from '../../../../../src/model/autodj/simulation/run.ts'
+import { getTimeZone } from '../../../../../src/model/autodj/time-zone.ts'
 import { aPlaylist, aRun, at } from '../../../../support/simulated.ts'
 import { sized } from '../../../../support/tier.ts'
 
@@ -13,17 +13,20 @@ const show = aPlaylist(2, { name: 'Show', schedule: [{ start_time: 100, end_time
 const news = aPlaylist(3, { name: 'News', type: 'once_per_hour', options: ['interrupt'] })
 const jingles = aPlaylist(4, { name: 'Jingles', type: 'once_per_x_songs', everySongs: 2, isJingle: true })
 
-const missedOf = (run: Run) =>
-  buildReport('Station', run)
+const missedOf = (run: SimulationRun) =>
+  buildSimulationReport('Station', run)
     .aims.filter(({ isMet }) => !isMet)
     .map(({ name }) => name)
 
 test('a morning of the example station meets every aim', () => {
-  const zone = openZone('Europe/Berlin')
+  const zone = getTimeZone('Europe/Berlin')
   const day = Date.UTC(2026, 2, 23) / 86_400_000
   const [fromMs, untilMs] = [zone.instant(day, 530, 'first'), zone.instant(day, 1_200, 'first')]
   for (const seed of sized({ quick: [1], deep: [1, 2, 3, 4, 5, 6] })) {
-    const report = buildReport('Example', simulateUntil(exampleStation(zone, seed, fromMs).start, untilMs))
+    const report = buildSimulationReport(
+      'Example',
+      simulateUntil(buildExampleStation(zone, seed, fromMs).start, untilMs)
+    )
     expect(report.aims.filter(({ isMet }) => !isMet)).toEqual([])
     expect(report.aims).toHaveLength(7)
     expect(report.starts.map(({ name }) => name).toSorted()).toEqual([
@@ -35,7 +38,9 @@ test('a morning of the example station meets every aim', () => {
 })
 
 test('an aim without measurements is omitted', () => {
-  const names = buildReport('Station', aRun([rotation], [{ of: 1, minutes: 3 }])).aims.map(({ name }) => name)
+  const names = buildSimulationReport('Station', aRun([rotation], [{ of: 1, minutes: 3 }])).aims.map(
+    ({ name }) => name
+  )
   expect(names).toEqual([
     'no repeat within the range while another track is eligible',
     'no jingle follows a jingle'
@@ -84,7 +89,7 @@ test('the report consists of tables, and its last line says whether all aims are
       { of: 2, minutes: 70 }
     ]
   )
-  const text = renderSimulationReport(buildReport('Harbour FM', run), openZone('UTC'), 1_234)
+  const text = renderSimulationReport(buildSimulationReport('Harbour FM', run), getTimeZone('UTC'), 1_234)
   expect(text).toContain('Harbour FM, UTC, seed 1\n')
   expect(text).toContain('2 plays, 2 of 20 songs heard, silence 0:00, simulated in 1.2 s\n')
   expect(text).toContain('  Mon 2026-01-12 01:00:00  Show       01:20:00    20:00  on time\n')
@@ -95,7 +100,7 @@ test('the report consists of tables, and its last line says whether all aims are
 
 test('the last line names missed aims', () => {
   const run = aRun([rotation, show], [{ of: 1, minutes: 180 }])
-  const text = renderSimulationReport(buildReport('Harbour FM', run), openZone('UTC'), 0)
+  const text = renderSimulationReport(buildSimulationReport('Harbour FM', run), getTimeZone('UTC'), 0)
   expect(text).toMatch(/01:00:00 {2}Show +never\n/)
   expect(text.endsWith('\nMISSED: programs start when the current track ends.\n')).toBe(true)
 })
@@ -105,7 +110,7 @@ test('at most sixty programs are listed', () => {
     schedule: Array.from({ length: 24 }, (_, hour) => ({ start_time: hour * 100, end_time: hour * 100 + 30 }))
   })
   const run = aRun([rotation, often], [{ of: 1, minutes: 4_320 }])
-  expect(renderSimulationReport(buildReport('Harbour FM', run), openZone('UTC'), 0)).toContain(
+  expect(renderSimulationReport(buildSimulationReport('Harbour FM', run), getTimeZone('UTC'), 0)).toContain(
     '\n  12 more; see the file of --json\n'
   )
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { measureShares } from '../../../../../src/model/autodj/simulation/totals.ts'
+import { measureAirtimeShares } from '../../../../../src/model/autodj/simulation/totals.ts'
 import { aPlaylist, aRun, aTrack } from '../../../../support/simulated.ts'
 
 const song = (of: number, minutes = 3) => ({ of, minutes })
@@ -11,7 +11,7 @@ test('rotations share airtime by weight and the length of their tracks', () => {
     weight: 1,
     tracks: [aTrack(2, { durationMs: 360_000 }), aTrack(3, { durationMs: 600_000 })]
   })
-  const shares = measureShares(aRun([short, long], [song(1, 2), song(2, 6), song(1, 2), song(1, 10)]))
+  const shares = measureAirtimeShares(aRun([short, long], [song(1, 2), song(2, 6), song(1, 2), song(1, 10)]))
   expect(shares).toMatchObject([
     { name: 'List 1', weight: 4, plays: 3, airtimeMs: 14 * 60_000, expected: 0.5, measured: 0.7 },
     { name: 'List 2', weight: 1, plays: 1, airtimeMs: 6 * 60_000, expected: 0.5, measured: 0.3 }
@@ -19,7 +19,9 @@ test('rotations share airtime by weight and the length of their tracks', () => {
 })
 
 test('a weight of 0 counts as 3', () => {
-  const shares = measureShares(aRun([aPlaylist(1, { weight: 0 }), aPlaylist(2, { weight: 1 })], [song(1)]))
+  const shares = measureAirtimeShares(
+    aRun([aPlaylist(1, { weight: 0 }), aPlaylist(2, { weight: 1 })], [song(1)])
+  )
   expect(shares.map(({ weight, expected }) => [weight, expected])).toEqual([
     [3, 0.75],
     [1, 0.25]
@@ -37,7 +39,7 @@ test('plays that start during a program, and other types of playlists, do not co
     aPlaylist(7, { source: 'stream' }),
     aPlaylist(8, { tracks: [] })
   ]
-  const shares = measureShares(aRun(lists, [song(1), song(2), song(1), song(4), song(2)]))
+  const shares = measureAirtimeShares(aRun(lists, [song(1), song(2), song(1), song(4), song(2)]))
   expect(shares.map(({ playlistId, plays }) => [playlistId, plays])).toEqual([
     [1, 2],
     [2, 1]
@@ -45,14 +47,14 @@ test('plays that start during a program, and other types of playlists, do not co
 })
 
 test('a single rotation has no shares', () => {
-  expect(measureShares(aRun([aPlaylist(1)], [song(1)]))).toEqual([])
-  expect(measureShares(aRun([aPlaylist(1), aPlaylist(2)], []))).toEqual([])
+  expect(measureAirtimeShares(aRun([aPlaylist(1)], [song(1)]))).toEqual([])
+  expect(measureAirtimeShares(aRun([aPlaylist(1), aPlaylist(2)], []))).toEqual([])
 })
 
 test('two points are allowed, more if there are few plays', () => {
   const allowed = (plays: number) => {
     const heard = Array.from({ length: plays }, (_, index) => song(1 + (index % 2), 1))
-    return measureShares(aRun([aPlaylist(1), aPlaylist(2)], heard))[0]?.allowed
+    return measureAirtimeShares(aRun([aPlaylist(1), aPlaylist(2)], heard))[0]?.allowed
   }
   // Three standard deviations of a fair coin.
   expect(allowed(100)).toBeCloseTo(0.15)

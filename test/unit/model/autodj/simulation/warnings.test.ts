@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import type { Playlist } from '../../../../../src/model/autodj/library.ts'
 import { simulateUntil } from '../../../../../src/model/autodj/simulation/run.ts'
-import { findWarnings } from '../../../../../src/model/autodj/simulation/warnings.ts'
+import { findScheduleWarnings } from '../../../../../src/model/autodj/simulation/warnings.ts'
 import { aLibrary, aPlaylist, aTrack, at, monday } from '../../../../support/simulated.ts'
 import { sized } from '../../../../support/tier.ts'
 
@@ -21,7 +21,7 @@ function warn(
     nextSeq: 1
   }
   const run = simulateUntil(start, at(hours))
-  return { run, warnings: findWarnings({ playlists, run, hasAutodj, notLoaded: new Set(notLoaded) }) }
+  return { run, warnings: findScheduleWarnings({ playlists, run, hasAutodj, notLoaded: new Set(notLoaded) }) }
 }
 
 const codesOf = (...playlists: Playlist[]) =>

@@ -6,11 +6,11 @@ import {
   cueNames,
   type Cues,
   cueStep,
-  formatPosition,
+  formatCuePosition,
   moveCue,
   resolveCuePosition
 } from '../../../../../web/dashboard/media/cues.ts'
-import { fitToColumns } from '../../../../../web/dashboard/media/waveform-columns.ts'
+import { fitWaveformToColumns } from '../../../../../web/dashboard/media/waveform-columns.ts'
 
 const none: Cues = { cue_in: null, cue_out: null, fade_in: null, fade_out: null, cross_start_next: null }
 
@@ -48,7 +48,7 @@ test('keys move a handle by a tenth of a second, a second or ten', () => {
   expect(cueStep('Tab', false)).toBeNull()
   expect(moveCue('cue_in', -Infinity, { ...none, cue_in: 3 }, 100).cue_in).toBe(0)
   expect(moveCue('cue_out', Infinity, none, 100.5).cue_out).toBe(100.5)
-  expect(formatPosition(62.46)).toBe('1:02.5')
+  expect(formatCuePosition(62.46)).toBe('1:02.5')
 })
 
 test('a waveform is fitted to fewer and to more columns', () => {
@@ -59,9 +59,9 @@ test('a waveform is fitted to fewer and to more columns', () => {
     length: 4,
     data: [-1, 1, -2, 2, -3, 3, -4, 4]
   }
-  expect(fitToColumns(waveform, 2)).toEqual([
+  expect(fitWaveformToColumns(waveform, 2)).toEqual([
     [-2, 2],
     [-4, 4]
   ])
-  expect(fitToColumns(waveform, 8)[7]).toEqual([-4, 4])
+  expect(fitWaveformToColumns(waveform, 8)[7]).toEqual([-4, 4])
 })

@@ -1,7 +1,11 @@
 import { assert, double, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { computeWindow, listPages, revealRow } from '../../../../../web/dashboard/media/row-window.ts'
+import {
+  computeRowWindow,
+  listPagesOfRange,
+  scrollTopToReveal
+} from '../../../../../web/dashboard/media/row-window.ts'
 
 const rowHeight = 44
 
@@ -11,7 +15,7 @@ test('the window contains all visible rows, and not many more', () => {
   assert(
     property(total, height, double({ min: 0, max: 1, noNaN: true }), (rows, viewHeight, part) => {
       const scrollTop = part * Math.max(0, rows * rowHeight - viewHeight)
-      const { first, end } = computeWindow({ scrollTop, height: viewHeight, rowHeight, total: rows })
+      const { first, end } = computeRowWindow({ scrollTop, height: viewHeight, rowHeight, total: rows })
       expect(first).toBeGreaterThanOrEqual(0)
       expect(end).toBeLessThanOrEqual(rows)
       expect(first).toBeLessThanOrEqual(Math.floor(scrollTop / rowHeight))
@@ -22,21 +26,21 @@ test('the window contains all visible rows, and not many more', () => {
 })
 
 test('a list that became shorter than the scroll position still shows its end', () => {
-  const { first, end } = computeWindow({ scrollTop: 1_000_000, height: 440, rowHeight, total: 30 })
+  const { first, end } = computeRowWindow({ scrollTop: 1_000_000, height: 440, rowHeight, total: 30 })
   expect(end).toBe(30)
   expect(first).toBeLessThan(30)
 })
 
 test('a range needs the pages that it touches', () => {
-  expect(listPages({ first: 0, end: 0 }, 200)).toEqual([])
-  expect(listPages({ first: 0, end: 200 }, 200)).toEqual([0])
-  expect(listPages({ first: 199, end: 201 }, 200)).toEqual([0, 1])
-  expect(listPages({ first: 400, end: 401 }, 200)).toEqual([2])
+  expect(listPagesOfRange({ first: 0, end: 0 }, 200)).toEqual([])
+  expect(listPagesOfRange({ first: 0, end: 200 }, 200)).toEqual([0])
+  expect(listPagesOfRange({ first: 199, end: 201 }, 200)).toEqual([0, 1])
+  expect(listPagesOfRange({ first: 400, end: 401 }, 200)).toEqual([2])
 })
 
 test('a row is revealed with the least movement', () => {
   const viewport = { scrollTop: 440, height: 440, rowHeight, total: 100 }
-  expect(revealRow(12, viewport)).toBe(440)
-  expect(revealRow(3, viewport)).toBe(132)
-  expect(revealRow(20, viewport)).toBe(484)
+  expect(scrollTopToReveal(12, viewport)).toBe(440)
+  expect(scrollTopToReveal(3, viewport)).toBe(132)
+  expect(scrollTopToReveal(20, viewport)).toBe(484)
 })

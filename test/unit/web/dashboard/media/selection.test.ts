@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { splitBatch, describeDeletion } from '../../../../../web/dashboard/media/batch-requests.ts'
-import { parseKeys } from '../../../../../web/dashboard/media/library-row.ts'
+import { splitBatchPaths, describeDeletion } from '../../../../../web/dashboard/media/batch-requests.ts'
+import { splitRowKeys } from '../../../../../web/dashboard/media/library-row.ts'
 import {
   moveFocus,
   noSelection,
   rangeFromAnchor,
-  retainKeys,
+  retainKnownKeys,
   selectOnly,
   selectRange,
   toggleRow
@@ -30,8 +30,8 @@ test('Shift extends from the anchor in both directions, and the anchor stays', (
 
 test('rows that were deleted by others leave the selection', () => {
   const both = toggleRow(selectOnly('media:a', 3), 'media:b', 7)
-  expect([...retainKeys(both, new Set(['media:b', 'media:c'])).keys]).toEqual(['media:b'])
-  expect(retainKeys(both, new Set(['media:a', 'media:b']))).toBe(both)
+  expect([...retainKnownKeys(both, new Set(['media:b', 'media:c'])).keys]).toEqual(['media:b'])
+  expect(retainKnownKeys(both, new Set(['media:a', 'media:b']))).toBe(both)
 })
 
 test('keys move the focus within the list', () => {
@@ -45,18 +45,18 @@ test('keys move the focus within the list', () => {
 })
 
 test('a selection is sent as paths of files and folders, in requests of bounded size, folders first', () => {
-  expect(parseKeys(['media:a: b/c.mp3', 'directory:media:x'])).toEqual({
+  expect(splitRowKeys(['media:a: b/c.mp3', 'directory:media:x'])).toEqual({
     files: ['a: b/c.mp3'],
     dirs: ['media:x']
   })
   const keys = Array.from({ length: 1_201 }, (_, index) => `media:${index}.mp3`)
-  const requests = splitBatch(['media:first.mp3', 'directory:old', ...keys])
+  const requests = splitBatchPaths(['media:first.mp3', 'directory:old', ...keys])
   expect(requests[0]).toEqual({ files: [], dirs: ['old'] })
   expect(requests.slice(1).map(({ files }) => files.length)).toEqual([
     ...Array.from({ length: 12 }, () => 100),
     2
   ])
-  expect(splitBatch(noSelection.keys)).toEqual([])
+  expect(splitBatchPaths(noSelection.keys)).toEqual([])
 })
 
 test('a deletion says what is lost', () => {
