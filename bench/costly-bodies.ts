@@ -1,6 +1,6 @@
 import type { apiRoutes } from '../src/api/routes.ts'
 import { formContentType } from '../src/http/route.ts'
-import { listSchemaAlternatives, isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
+import { listSchemaAndAlternatives, isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
 import { maxJsonValues } from '../src/platform/text/json-body.ts'
 import { type BodySize, jsonValue, remember, repeat, type ValueKind } from './costly-values.ts'
 import { sampleOf } from './schema-samples.ts'
@@ -91,7 +91,7 @@ function* jsonBodies(route: Route, size: BodySize): Generator<CostlyBody> {
 
 /** Bodies that pass as far as they can: the example of the route, with one field that is as large as possible. */
 function* fieldBodies({ operation }: Pick<Route, 'operation'>, size: BodySize): Generator<CostlyBody> {
-  for (const schema of listSchemaAlternatives(operation?.body)) {
+  for (const schema of listSchemaAndAlternatives(operation?.body)) {
     if (schema['items'] !== undefined) yield* listBodies('items', schema, size, value => value)
     if (!isObjectOrArray(schema['properties'])) continue
     const [example] = Array.isArray(schema['examples']) ? schema['examples'] : [{}]
@@ -101,7 +101,7 @@ function* fieldBodies({ operation }: Pick<Route, 'operation'>, size: BodySize): 
         .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
       const start = Buffer.from(`{${others.join('')}${JSON.stringify(name)}:`)
       const wrap = (value: Buffer) => Buffer.concat([start, value, Buffer.from('}')])
-      const types = new Set(listSchemaAlternatives(field).flatMap(({ type = [] }) => type))
+      const types = new Set(listSchemaAndAlternatives(field).flatMap(({ type = [] }) => type))
       if (types.has('array')) yield* listBodies(name, field, size, wrap)
       const kinds = [
         ...(types.has('object') ? (['keys', 'names'] as const) : []),
@@ -121,7 +121,7 @@ function* listBodies(
   const kinds = ['zeros', 'objects', 'empty texts', 'numbers', 'texts', 'names'] as const
   for (const kind of kinds) yield toBody(`${name}: ${kind}`, json, wrap(jsonValue(kind, size)))
   yield toBody(`${name}: as described`, json, wrap(Buffer.from(sampleOf(list, size))))
-  const items = listSchemaAlternatives(list).flatMap(each => listSchemaAlternatives(each['items']))
+  const items = listSchemaAndAlternatives(list).flatMap(each => listSchemaAndAlternatives(each['items']))
   for (const { properties } of items) {
     if (!isObjectOrArray(properties)) continue
     const members = Object.keys(properties).map(each => `${JSON.stringify(each)}:0`)

@@ -1,4 +1,4 @@
-import { listSchemaAlternatives, isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
+import { listSchemaAndAlternatives, isObjectOrArray } from '../src/model/fields/schema-alternatives.ts'
 import type { BodySize } from './costly-values.ts'
 
 /** Renders a value that a schema describes, with lists as long as fit into a size. */
@@ -21,7 +21,7 @@ const lengthOf = ({ maxItems }: Readonly<Record<string, unknown>>, length: numbe
 
 /** The alternative with a list, else the first one with a type. */
 function choose(schema: unknown): Readonly<Record<string, unknown>> {
-  const alternatives = listSchemaAlternatives(schema)
+  const alternatives = listSchemaAndAlternatives(schema)
   const rich = alternatives.find(each => each['items'] !== undefined || isObjectOrArray(each['properties']))
   return rich ?? alternatives.find(({ type }) => type !== undefined) ?? {}
 }

@@ -3,7 +3,7 @@ import { findBackupStorageProblem } from '../src/library/storage/backup-storage.
 import { backupAgeMetric } from '../src/platform/metrics/alerts.ts'
 import type { Logger } from '../src/platform/runtime/log.ts'
 import { openCronTimes, repeatWork } from '../src/platform/runtime/repeat.ts'
-import { readBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
+import { readScheduledBackupAgeMs, updateMissingBackupAlert } from '../src/upkeep/archives/missing-backup.ts'
 import { runScheduledBackup, type ScheduledBackupDeps } from '../src/upkeep/archives/scheduled-backup.ts'
 
 type Deps = Omit<ScheduledBackupDeps, 'signal'> & {
@@ -45,7 +45,7 @@ export function startBackupWorker({ log, ...deps }: Deps, expression: string) {
     failure: 'looking for missing backups failed'
   })
   backupAgeMetric.read = async () => {
-    const ageMs = await readBackupAgeMs(deps.sql)
+    const ageMs = await readScheduledBackupAgeMs(deps.sql)
     return ageMs === null ? [] : [[{}, ageMs / 1_000]]
   }
   return {

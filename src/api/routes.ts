@@ -73,7 +73,7 @@ import { scheduleRoute } from './playlists/schedule.ts'
 import { autocueRoute } from './playout/autocue.ts'
 import { liquidsoapCommandRoutes } from './playout/liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
-import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.ts'
+import { liquidsoapSongRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.ts'
 import { listenerReportRoutes } from './playout/listener-reports.ts'
 import { playoutKeyRoute } from './playout/playout-caller.ts'
 import { skipSongRoutes } from './playout/playout.ts'
@@ -176,7 +176,7 @@ const described: readonly ApiRoute[] = withDialects([
   ...connectedListenerRoutes,
   ...nowPlayingUpdateRoutes,
   playoutKeyRoute,
-  ...liquidsoapRoutes,
+  ...liquidsoapSongRoutes,
   ...songAudioRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 import { ApiError } from '../platform/runtime/errors.ts'
-import { charsetFields, maxFormFields } from '../platform/text/percent-encoding.ts'
+import { charsetFieldNames, maxFormFields } from '../platform/text/percent-encoding.ts'
 import { type FilePart, readMultipartForm } from './multipart-body.ts'
 
 /** A form with at most one file; null: it has none. */
@@ -28,7 +28,7 @@ export async function parseMultipartForm(
   { fieldLimit, charset = null }: FormOptions = {}
 ): Promise<MultipartForm> {
   const form = await parseIn(charset, bytes, contentType, fieldLimit)
-  const named = form.fields.find(([name]) => charsetFields.includes(name))
+  const named = form.fields.find(([name]) => charsetFieldNames.includes(name))
   return named ? parseIn(named[1], bytes, contentType, fieldLimit) : form
 }
 

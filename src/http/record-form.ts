@@ -1,7 +1,7 @@
 import qs from 'qs'
 
 import { type JsonSchema, numberTextPattern } from '../model/fields/field.ts'
-import { listSchemaAlternatives, isObjectOrArray } from '../model/fields/schema-alternatives.ts'
+import { listSchemaAndAlternatives, isObjectOrArray } from '../model/fields/schema-alternatives.ts'
 import { refuseBody, refuseField } from '../platform/runtime/errors.ts'
 import { maxFormFields } from '../platform/text/percent-encoding.ts'
 
@@ -15,7 +15,7 @@ const maxNameLength = 500
  */
 export function parseRecordForm(fields: URLSearchParams, schema: JsonSchema): unknown {
   assertFieldCount(fields)
-  return convert(nest(fields), listSchemaAlternatives(schema))
+  return convert(nest(fields), listSchemaAndAlternatives(schema))
 }
 
 function assertFieldCount(fields: URLSearchParams): void {
@@ -72,7 +72,7 @@ function convert(value: unknown, schemas: readonly JsonSchema[]): unknown {
   // A list has the numbers from 0 on, without a gap; a map may have numbers as names.
   const members = Object.entries(value)
   if (members.length > 0 && members.every(([name], index) => name === String(index))) {
-    const items = schemas.flatMap(each => listSchemaAlternatives(each['items']))
+    const items = schemas.flatMap(each => listSchemaAndAlternatives(each['items']))
     return members.map(([, element]) => convert(element, items))
   }
   return Object.fromEntries(
@@ -92,10 +92,10 @@ function convertText(value: string, schemas: readonly JsonSchema[]): unknown {
 function schemasOfMember(name: string, schemas: readonly JsonSchema[]): JsonSchema[] {
   const named = schemas.flatMap(({ properties }) =>
     isObjectOrArray(properties) && Object.hasOwn(properties, name)
-      ? listSchemaAlternatives(properties[name])
+      ? listSchemaAndAlternatives(properties[name])
       : []
   )
   return named.length > 0
     ? named
-    : schemas.flatMap(each => listSchemaAlternatives(each['additionalProperties']))
+    : schemas.flatMap(each => listSchemaAndAlternatives(each['additionalProperties']))
 }

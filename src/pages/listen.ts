@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-import { renderQueryWithoutCredentials } from '../api/auth/credential-links.ts'
+import { renderForwardedQuery } from '../api/auth/credential-links.ts'
 import { getVisibleStation, toStationLookup } from '../api/auth/public-request.ts'
 import { findUrlProblem, canonicalHostOf } from '../platform/outbound/guard.ts'
 import { parseUrl, toNetworkList } from '../platform/outbound/networks.ts'
@@ -34,7 +34,7 @@ const listenRoute = (rest: string) =>
         'not-found',
         'The streaming server of the station has no public address. Let the reverse proxy pass /listen/ to it, or set frontend_url or custom_listen_url.'
       )
-    const query = renderQueryWithoutCredentials(request.query)
+    const query = renderForwardedQuery(request.query)
     return {
       status: 302,
       headers: { Location: query === '' ? address : addQuery(address, query), 'Cache-Control': 'no-store' }

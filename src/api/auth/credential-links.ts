@@ -23,7 +23,7 @@ export function addListenTokenToUrl(url: string, apiKey: string, baseUrl: string
 }
 
 /** Renders a query without credentials, for an address of another server. A `token` may be meant for that one. */
-export function renderQueryWithoutCredentials(query: URLSearchParams): string {
+export function renderForwardedQuery(query: URLSearchParams): string {
   const others = [...query].filter(
     ([name, value]) =>
       name !== 'api_key' && !(name === 'token' && (isListenToken(value) || parseApiKey(value) !== null))

@@ -41,7 +41,7 @@ export const constantMember = <Row, Extras>(schema: MemberSchema, value: unknown
 })
 
 /** The schema of a member that has that of the documented one. */
-export const documentedSchema = (documented: JsonSchema): JsonSchema => documented
+export const keepDocumentedSchema = (documented: JsonSchema): JsonSchema => documented
 
 type Members<Row, Extras> = Readonly<Record<string, Member<Row, Extras>>>
 

@@ -8,7 +8,7 @@ import { addressStart, redactAddress, redactLocation } from '../../webhooks/reda
 import type { ApiRequest } from './route.ts'
 
 /**
- * The value of a field before and after a change; only one of them if the record was created or deleted. `changedWithoutValues`: the
+ * The value of a field before and after a change; only one of them if the record was created or deleted. `changed`: the
  * values are secret, or too many to keep.
  */
 export type AuditedChange = 'changed' | { readonly from?: unknown; readonly to?: unknown }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../model/fields/field.ts'
-import { listSchemaAlternatives, isObjectOrArray } from '../../model/fields/schema-alternatives.ts'
+import { listSchemaAndAlternatives, isObjectOrArray } from '../../model/fields/schema-alternatives.ts'
 
 const maxNames = 20
 const maxCharacters = 1_000
@@ -15,7 +15,7 @@ export function openIgnoredFieldFinder(schema: JsonSchema = { properties: {} }):
   let compiled: { readonly known: Known | null } | undefined
   return body => {
     // Most schemas are not needed soon, and compiling all takes a tenth of the time of a start.
-    compiled ??= { known: compileSchema(listSchemaAlternatives(schema)) }
+    compiled ??= { known: compileSchema(listSchemaAndAlternatives(schema)) }
     const names: string[] = []
     collect(body, compiled.known, '', names)
     return join(names)
@@ -38,13 +38,15 @@ function compileSchema(schemas: readonly JsonSchema[]): Known | null {
   const named = schemas.flatMap(({ properties }) =>
     isObjectOrArray(properties) ? Object.entries(properties) : []
   )
-  const others = schemas.flatMap(({ additionalProperties }) => listSchemaAlternatives(additionalProperties))
-  const items = compileSchema(schemas.flatMap(({ items: item }) => listSchemaAlternatives(item)))
+  const others = schemas.flatMap(({ additionalProperties }) =>
+    listSchemaAndAlternatives(additionalProperties)
+  )
+  const items = compileSchema(schemas.flatMap(({ items: item }) => listSchemaAndAlternatives(item)))
   const isObjectKnown = schemas.some(each => 'properties' in each || 'additionalProperties' in each)
   if (!isObjectKnown) return items && { fields: new Map(), others: null, items }
   const byName = new Map<string, JsonSchema[]>()
   for (const [name, schema] of named)
-    byName.set(name, [...(byName.get(name) ?? []), ...listSchemaAlternatives(schema)])
+    byName.set(name, [...(byName.get(name) ?? []), ...listSchemaAndAlternatives(schema)])
   return {
     fields: new Map([...byName].map(([name, alternatives]) => [name, compileSchema(alternatives)])),
     others: others.length === 0 ? undefined : compileSchema(others),

@@ -24,7 +24,7 @@ import {
   type FileAction,
   selectSongs,
   maxFilesPerAction,
-  nextPartSchema,
+  nextAfterSchema,
   openFileAction,
   parseActionPart,
   type ActionPart,
@@ -115,7 +115,7 @@ export const changeFilesRoute = apiRoute(
           ...exactObject({ id: int64, name: string }),
           description: 'The playlist that was created.'
         },
-        next: nextPartSchema
+        next: nextAfterSchema
       }
     },
     errors: [507],

@@ -14,7 +14,7 @@ import { actionResultProperties, actionResultSchema, string } from '../core/sche
 import {
   type FileAction,
   selectSongs,
-  nextPartSchema,
+  nextAfterSchema,
   openFileAction,
   parseActionPart,
   type ActionPart,
@@ -138,7 +138,7 @@ export const renameFileRoute = apiRoute(
       properties: { file: string, newPath: string, ...actionPartSchemas },
       required: ['file', 'newPath']
     },
-    response: { ...actionResultSchema({}), properties: { ...actionResultProperties, next: nextPartSchema } },
+    response: { ...actionResultSchema({}), properties: { ...actionResultProperties, next: nextAfterSchema } },
     errors: [404, 507],
     async handle(request, services) {
       const body = parseBody(renameBody, request.body)

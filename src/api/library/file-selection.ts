@@ -47,7 +47,7 @@ export const actionPartSchemas: Readonly<Record<'after' | 'limit', JsonSchema>> 
     description: 'With after: the most songs of the part.'
   }
 }
-export const nextPartSchema: JsonSchema = {
+export const nextAfterSchema: JsonSchema = {
   type: ['string', 'null'],
   description: 'With after: the path of the last song that was tried; null at the end.'
 }

@@ -90,7 +90,7 @@ const feedback = definePlayoutRoutes({
   }
 })
 
-export const liquidsoapRoutes = [...nextSong, ...feedback]
+export const liquidsoapSongRoutes = [...nextSong, ...feedback]
 
 /** Reads the settings of a station's script. Throws 404. */
 async function readScriptStation(

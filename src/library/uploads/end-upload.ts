@@ -1,5 +1,5 @@
 import type { ApiError } from '../../platform/runtime/errors.ts'
-import { findLibraryPath } from '../../stores/db/library/stored-names.ts'
+import { resolveLibraryPath } from '../../stores/db/library/stored-names.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import { openMediaStore, statWithin } from './media-store.ts'
 import type { UploadServices } from './services.ts'
@@ -33,7 +33,7 @@ export async function abandonUpload(
   if (ended.state !== 'storing') return
   try {
     const media = await openMediaStore(services, stationId)
-    const path = await findLibraryPath(sql, stationId, ended.path, media.folder)
+    const path = await resolveLibraryPath(sql, stationId, ended.path, media.folder)
     const [known] = await sql`select from media where station_id = ${stationId} and path = ${path}`
     if (!known) await media.files.remove(ended.path)
   } catch (error) {

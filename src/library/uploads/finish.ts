@@ -13,7 +13,7 @@ import {
   upsertMedia
 } from '../../stores/db/library/media-rows.ts'
 import { appendMissingEntries, countOccurrences } from '../../stores/db/library/playlist-entries.ts'
-import { findLibraryPath, findStoredTarget } from '../../stores/db/library/stored-names.ts'
+import { resolveLibraryPath, findStoredTarget } from '../../stores/db/library/stored-names.ts'
 import type { Sql, Tx } from '../../stores/db/sql.ts'
 import type { AudioFile } from '../media/audio-file.ts'
 import { readAudioFileInThread } from '../media/read-in-thread.ts'
@@ -221,7 +221,7 @@ async function commit(
   const { id, lease, stationId, playlistIds } = upload
   return changeStation(services, stationId, async change => {
     const { tx } = change
-    const path = await findLibraryPath(tx, stationId, target, media.folder)
+    const path = await resolveLibraryPath(tx, stationId, target, media.folder)
     const [held] = await tx`
       select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
     if (!held) throw new ApiError('not-found')
@@ -244,7 +244,7 @@ async function chooseTarget(
   { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
   { folder }: MediaStore
 ): Promise<string> {
-  const known = await findLibraryPath(sql, stationId, path, folder)
+  const known = await resolveLibraryPath(sql, stationId, path, folder)
   return known === path ? findStoredTarget(sql, stationId, path) : (toStoredPath(known, folder) ?? path)
 }
 

@@ -12,8 +12,8 @@ import {
   isInterruptBlocked,
   openSlotRandom,
   nextSlot,
-  planDecision,
-  planRow,
+  appendDecision,
+  appendRow,
   type QueueDraft,
   withdrawBatch
 } from './queue-draft.ts'
@@ -62,7 +62,7 @@ export function planRowOrPreempt(draft: QueueDraft, row: DraftRow): void {
   const preferred = row.isInterrupt ? null : findPreferred(draft, row)
   if (preferred === 'rotation') withdrawBatch(draft, row)
   else if (preferred && hasQueueRoom(draft)) insertFirst(draft, preferred.decision, preferred.why)
-  else planRow(draft, row)
+  else appendRow(draft, row)
 }
 
 function findPreferred(
@@ -97,8 +97,8 @@ function insertFirst(draft: QueueDraft, decision: SlotDecision, why: MoveReason)
       (mayRepeat || !isRepeatedRow(draft, row))
   )
   draft.moveReason ??= why
-  if (equivalent) planRow(draft, equivalent)
-  else planDecision(draft, decision)
+  if (equivalent) appendRow(draft, equivalent)
+  else appendDecision(draft, decision)
 }
 
 /** The rank of the playlist of a play; interrupts and regular plays differ. Null without a playlist. */
@@ -117,7 +117,7 @@ export function planRequestRow(draft: QueueDraft, row: DraftRow): void {
   if (request && isExpiredRequest(request, slot)) return withdrawBatch(draft, row)
   const { song } = row.song
   const mustWait = (request && request.dueAtMs > slot.atMs) || isRequestLimitReached(slot)
-  if (!mustWait && !repeatsPreviousSong(slot, row)) return planRow(draft, row)
+  if (!mustWait && !repeatsPreviousSong(slot, row)) return appendRow(draft, row)
   // Jingles do not separate two plays of a song, but one of them may go first.
   const isOther = (play: Pick<PlayOrRow, 'song' | 'isVisible'>) =>
     play.song.song !== song && (play.isVisible || mustWait || findPreviousPlay(slot)?.isVisible === true)
@@ -127,9 +127,9 @@ export function planRequestRow(draft: QueueDraft, row: DraftRow): void {
     return
   }
   const decision = pickForSlot(slot, openSlotRandom(draft))
-  if (decision && isOther(decision.tracks[0])) planDecision(draft, decision)
+  if (decision && isOther(decision.tracks[0])) appendDecision(draft, decision)
   else if (mustWait) withdrawBatch(draft, row)
-  else planRow(draft, row)
+  else appendRow(draft, row)
 }
 
 /** Whether a row may be moved between the previous play and a request. */

@@ -134,12 +134,12 @@ export function findInterruptMs(
 }
 
 /** Plans a remaining row next. The rest of its batch follows directly. */
-export function planRow(draft: QueueDraft, row: DraftRow): void {
+export function appendRow(draft: QueueDraft, row: DraftRow): void {
   planRows(draft, removeBatch(draft, row))
 }
 
 /** Plans new rows next. */
-export function planDecision(draft: QueueDraft, { tracks, log }: SlotDecision): void {
+export function appendDecision(draft: QueueDraft, { tracks, log }: SlotDecision): void {
   const firstSeq = draft.input.nextSeq + draft.addedCount
   const batch = tracks.length > 1 ? firstSeq : null
   const rows = tracks.map((track, index): AddedRow => ({

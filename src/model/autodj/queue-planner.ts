@@ -16,9 +16,9 @@ import {
   type NewQueueRow,
   openSlotRandom,
   nextSlot,
-  planDecision,
+  appendDecision,
   type PlannerInput,
-  planRow,
+  appendRow,
   type QueueDraft,
   type QueuedRow,
   withdrawBatch
@@ -86,7 +86,7 @@ export function* planQueueInSteps(input: PlannerInput): Generator<void, QueuePla
     if (!row) {
       if (!hasQueueRoom(draft)) break
       isEmpty = !fillSlot(draft)
-    } else if (isFixedRow(draft, row)) planRow(draft, row)
+    } else if (isFixedRow(draft, row)) appendRow(draft, row)
     else if (row.requestId !== null) planRequestRow(draft, row)
     else if (!isEligibleRow(draft, row)) {
       // An interrupt may be due after the next row.
@@ -128,7 +128,7 @@ function findRunningEnd(draft: QueueDraft): number {
 function fillSlot(draft: QueueDraft): boolean {
   const why = draft.addedCount < draft.withdrawn.size ? 'replaced' : 'fill'
   const decision = pickForSlot(nextSlot(draft), openSlotRandom(draft), why)
-  if (decision) planDecision(draft, decision)
+  if (decision) appendDecision(draft, decision)
   return decision !== null
 }
 

@@ -16,7 +16,7 @@ export interface Field<Value> {
   /** The schema of the input, if it differs from that of the output. */
   readonly accepts?: JsonSchema
   /**
-   * `secretField`: write-only, reads `""`. `private address`: redacted for callers who may not set it.
+   * `secret`: write-only, reads `""`. `private address`: redacted for callers who may not set it.
    * `read-only`: ignored in a body.
    */
   readonly kind: 'plain' | 'secret' | 'private address' | 'read-only'

@@ -1,13 +1,13 @@
 import type { JsonSchema } from './field.ts'
 
 /** Returns a schema with the alternatives inside it; none for a value that is no schema. */
-export function listSchemaAlternatives(schema: unknown): JsonSchema[] {
+export function listSchemaAndAlternatives(schema: unknown): JsonSchema[] {
   if (schema === true) return [{}]
   if (!isObjectOrArray(schema)) return []
   const offered = [schema['oneOf'], schema['anyOf'], schema['allOf']]
   return [
     schema,
-    ...offered.flatMap(choice => (Array.isArray(choice) ? choice.flatMap(listSchemaAlternatives) : []))
+    ...offered.flatMap(choice => (Array.isArray(choice) ? choice.flatMap(listSchemaAndAlternatives) : []))
   ]
 }
 

@@ -34,13 +34,13 @@ export const parseUrlEncodedForm = (bytes: Uint8Array, charset: string | null): 
   decodeFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), charset)
 
 /** The names of fields that name the charset of a form, as those of Icecast and of HTML do. */
-export const charsetFields: readonly string[] = ['charset', '_charset_']
+export const charsetFieldNames: readonly string[] = ['charset', '_charset_']
 
 /** The charset that a form or query names; null if it names none. */
 export const findCharsetField = (fields: {
   readonly get: (name: string) => string | null | undefined
 }): string | null =>
-  charsetFields.map(name => fields.get(name)).find(named => typeof named === 'string') ?? null
+  charsetFieldNames.map(name => fields.get(name)).find(named => typeof named === 'string') ?? null
 
 /** One character per byte. */
 const toBinary = (text: string): string => Buffer.from(text).toString('latin1')
@@ -56,7 +56,7 @@ function decodeFields(binary: string, charset: string | null): URLSearchParams {
     const parts = at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
     return parts.map(part => unescapeBytes(part.replaceAll('+', ' ')))
   })
-  const named = pairs.find(([name]) => charsetFields.includes(name?.toString('latin1') ?? ''))?.[1]
+  const named = pairs.find(([name]) => charsetFieldNames.includes(name?.toString('latin1') ?? ''))?.[1]
   const encoding = named?.toString('latin1') ?? charset
   return new URLSearchParams(
     pairs.map(([name, value]): [string, string] => [decode(name, encoding), decode(value, encoding)])

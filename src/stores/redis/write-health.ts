@@ -8,7 +8,7 @@ import { probeWrites } from './shard-commands.ts'
 
 const intervalMs = 1_000
 /** Longer than a failover and the connections that follow it take. */
-const alertAfterMs = 10_000
+const reportAfterMs = 10_000
 
 /** Whether Redis takes the writes of this process. */
 export type WriteHealth = ReturnType<typeof watchWriteHealth>
@@ -48,7 +48,7 @@ export function watchWriteHealth(
     const sinceMs = refusal?.sinceMs ?? performance.now()
     const isOfNode = needsNewConnection(fault)
     outages.begin('redis', fault)
-    const isLong = performance.now() - sinceMs >= alertAfterMs
+    const isLong = performance.now() - sinceMs >= reportAfterMs
     if (isLong && refusal?.wasReported === false)
       log.error(
         { reason: describeError(fault), seconds: secondsSince(sinceMs) },

@@ -43,7 +43,7 @@ export async function resolveBackupAlerts(sql: Sql): Promise<void> {
 }
 
 /** Milliseconds since the last scheduled backup that was written; null if there is none. */
-export async function readBackupAgeMs(sql: Sql): Promise<number | null> {
+export async function readScheduledBackupAgeMs(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ ageMs: number }[]>`
     select (extract(epoch from clock_timestamp() - value::timestamptz) * 1000)::float8 as "ageMs"
     from settings where name = ${lastSetting}`
@@ -60,7 +60,7 @@ export async function updateMissingBackupAlert(sql: Sql, schedule: BackupSchedul
       (select value from settings where name = ${nextSetting}) as next`
   if (!row) return
   const known = row.next === null ? null : v.parse(v.pipe(v.string(), v.parseJson(), next), row.next)
-  const ageMs = await readBackupAgeMs(sql)
+  const ageMs = await readScheduledBackupAgeMs(sql)
   const writtenAtMs = ageMs === null ? -Infinity : row.nowMs - ageMs
   if (known === null || known.expression !== schedule.expression || writtenAtMs >= known.dueAtMs) {
     await noteNext(sql, schedule)

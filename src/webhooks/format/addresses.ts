@@ -3,12 +3,12 @@ import type { TextFormat } from './template.ts'
 
 /** A URL: a value at its beginning may be a whole URL, any other is a part of it. */
 export const urlTextFormat: TextFormat = {
-  write: (value, { outline }) => encodeAddressPart(value, outline.trim() === ''),
+  write: (value, { outline }) => encodeUrlValue(value, outline.trim() === ''),
   isMarkup: false
 }
 
 /** Percent-encodes a value as a part of a URL (RFC 3986); keeps a whole URL at the beginning. */
-export function encodeAddressPart(value: string, isBeginning: boolean): string {
+export function encodeUrlValue(value: string, isBeginning: boolean): string {
   return isBeginning && isWebAddress(value) ? value : encodeURIComponent(value)
 }
 

@@ -1,5 +1,5 @@
 import { isWebAddress } from '../../model/fields/field.ts'
-import { encodeAddressPart, encodeUrlCharacters } from './addresses.ts'
+import { encodeUrlValue, encodeUrlCharacters } from './addresses.ts'
 import { escapeInCode } from './plain-text.ts'
 import type { TextFormat } from './template.ts'
 
@@ -9,7 +9,7 @@ export const discordMarkdownFormat: TextFormat = {
     const opening = findOpenCode(outline, after)
     if (opening !== '') return escapeInCode(value, opening, before)
     const begun = findOpenAddress(outline)
-    if (begun !== null) return encodeMarkup(encodeAddressPart(value, begun === ''))
+    if (begun !== null) return encodeMarkup(encodeUrlValue(value, begun === ''))
     if (/(^|[._])(art|url)$/i.test(path) && isWebAddress(value)) return encodeMarkup(value)
     const text = escapeMarkdown(value, before)
     // After a backslash of the template, another one would be a literal backslash.

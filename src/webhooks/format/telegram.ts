@@ -1,4 +1,4 @@
-import { encodeAddressPart, encodeUrlCharacters } from './addresses.ts'
+import { encodeUrlValue, encodeUrlCharacters } from './addresses.ts'
 import { escapeInCode, wordJoiner, withoutMentions } from './plain-text.ts'
 import type { TextFormat } from './template.ts'
 
@@ -9,7 +9,7 @@ import type { TextFormat } from './template.ts'
 export const telegramMarkdownFormat: TextFormat = {
   write: (value, { before, outline }) => {
     const entity = findOpenEntity(outline)
-    if (entity === '(') return encodeUrlCharacters(encodeAddressPart(value, outline.endsWith('(')), /[()]/g)
+    if (entity === '(') return encodeUrlCharacters(encodeUrlValue(value, outline.endsWith('(')), /[()]/g)
     const text = withoutMentions(value)
     switch (entity) {
       case '*':
@@ -63,7 +63,7 @@ const entities: Readonly<Record<string, string>> = {
 export const telegramHtmlFormat: TextFormat = {
   write: (value, { outline }) => {
     const [, begun] = /\shref\s*=\s*["']?([^"'<>\s]*)$/i.exec(outline) ?? []
-    const text = begun === undefined ? withoutMentions(value) : encodeAddressPart(value, begun === '')
+    const text = begun === undefined ? withoutMentions(value) : encodeUrlValue(value, begun === '')
     return text.replace(/[&<>"']/g, character => entities[character] ?? character)
   },
   isMarkup: true

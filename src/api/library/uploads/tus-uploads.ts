@@ -22,7 +22,7 @@ import {
 } from '../../../library/uploads/uploads.ts'
 import { ApiError, fieldError, refuseField } from '../../../platform/runtime/errors.ts'
 import { decodeForeignTextAsSent } from '../../../platform/text/foreign-text.ts'
-import { findLibraryPath } from '../../../stores/db/library/stored-names.ts'
+import { resolveLibraryPath } from '../../../stores/db/library/stored-names.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { parsePathTextId } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, jsonReply, getRequestStation } from '../../core/route.ts'
@@ -218,7 +218,7 @@ async function assertFree(
 ): Promise<void> {
   const { reads: sql } = services
   const { folder } = await openUsableMediaStore(services, stationId)
-  const stored = await findLibraryPath(sql, stationId, target, folder)
+  const stored = await resolveLibraryPath(sql, stationId, target, folder)
   const [song] = await sql`select from media where station_id = ${stationId} and path = ${stored}`
   if (song)
     throw ApiError.ofFields([fieldError(field, 'duplicate', 'is taken: a song has this path.')], 'conflict')

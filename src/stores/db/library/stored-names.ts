@@ -65,7 +65,7 @@ export async function findStoredSongs(
  * Finds the path of a file in the library: an import may have stored it with its folder, and in another form of the
  * name. An unknown path is returned as it is. `folder` is that of local storage.
  */
-export async function findLibraryPath(
+export async function resolveLibraryPath(
   sql: Sql | Tx,
   stationId: number,
   path: string,

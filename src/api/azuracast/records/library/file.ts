@@ -2,7 +2,12 @@ import { ApiError } from '../../../../platform/runtime/errors.ts'
 import { isInFolderFragment } from '../../../../stores/db/library/playlist-folders.ts'
 import { int64, string } from '../../../core/schemas.ts'
 import { hasMediaIdentifierFragment, parseMediaIdentifier } from '../../../library/media-identifier.ts'
-import { documentedSchema, declareChangedRecord, computedMember, shownMember } from '../../declare-record.ts'
+import {
+  keepDocumentedSchema,
+  declareChangedRecord,
+  computedMember,
+  shownMember
+} from '../../declare-record.ts'
 import {
   type DialectContext,
   isJsonBody,
@@ -40,7 +45,7 @@ export const fileDialect = declareChangedRecord<FileRecord, ReadonlyMap<number, 
       computeArtVersion(extras.get(id)?.artHash ?? null)
     ),
     // Fields without a value are absent.
-    custom_fields: shownMember(documentedSchema, row =>
+    custom_fields: shownMember(keepDocumentedSchema, row =>
       Object.fromEntries(Object.entries(row.custom_fields).filter(([, value]) => value !== ''))
     ),
     playlists: shownMember(filePlaylistsSchema, ({ id }, { extras }) =>

@@ -1,4 +1,4 @@
-import { documentedSchema, declareChangedRecord, shownMember } from '../../declare-record.ts'
+import { keepDocumentedSchema, declareChangedRecord, shownMember } from '../../declare-record.ts'
 import { toNullableSchema } from '../../response-schema.ts'
 import { openSongRenderer, type SongRenderer, type SongRow } from './song.ts'
 
@@ -12,7 +12,7 @@ type QueueRow = {
 export const queueItemDialect = declareChangedRecord<QueueRow, SongRenderer>({
   emptyAsNull: ['autodj_custom_uri'],
   members: {
-    song: shownMember(documentedSchema, ({ song }, { extras: renderSong }) => renderSong(song)),
+    song: shownMember(keepDocumentedSchema, ({ song }, { extras: renderSong }) => renderSong(song)),
     log: shownMember(toNullableSchema, ({ log }) => (log.length === 0 ? null : log))
   },
   read: (_, { sql }) => openSongRenderer(sql)

@@ -1,7 +1,7 @@
 import type { ScheduleItem } from '../../../../model/autodj/schedule.ts'
 import { arrayOf, boolean, int64, string } from '../../../core/schemas.ts'
 import {
-  documentedSchema,
+  keepDocumentedSchema,
   declareChangedRecord,
   computedMember,
   constantMember,
@@ -26,7 +26,7 @@ export const streamerDialect = declareChangedRecord<StreamerRow, Pictures>({
   emptyAsNull: ['comments'],
   members: {
     station_id: computedMember(int64, (_, { stationId }) => stationId),
-    display_name: shownMember(documentedSchema, row => row.display_name || row.streamer_username),
+    display_name: shownMember(keepDocumentedSchema, row => row.display_name || row.streamer_username),
     schedule_items: shownMember(arrayOf(azuracastScheduleItemSchema), row =>
       row.schedule_items.map(renderAzuracastScheduleItem)
     ),

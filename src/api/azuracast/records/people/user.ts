@@ -1,6 +1,6 @@
 import { arrayOf, exactObject, string } from '../../../core/schemas.ts'
 import {
-  documentedSchema,
+  keepDocumentedSchema,
   computedMember,
   constantMember,
   declareReplacedRecord,
@@ -24,20 +24,20 @@ type UserRow = {
 
 export const userDialect = declareReplacedRecord<UserRow>({
   members: {
-    id: computedMember(documentedSchema, ({ id }) => id),
-    email: shownMember(documentedSchema, ({ email }) => email),
-    auth_password: constantMember(documentedSchema, ''),
+    id: computedMember(keepDocumentedSchema, ({ id }) => id),
+    email: shownMember(keepDocumentedSchema, ({ email }) => email),
+    auth_password: constantMember(keepDocumentedSchema, ''),
     name: shownMember(nullableString, ({ name }) => emptyToNull(name)),
-    locale: shownMember(documentedSchema, ({ locale }) => locale),
-    show_24_hour_time: shownMember(documentedSchema, row => row.show_24_hour_time),
+    locale: shownMember(keepDocumentedSchema, ({ locale }) => locale),
+    show_24_hour_time: shownMember(keepDocumentedSchema, row => row.show_24_hour_time),
     two_factor_secret: constantMember(nullSchema, null),
-    created_at: computedMember(documentedSchema, row => row.created_at),
-    updated_at: computedMember(documentedSchema, row => row.updated_at),
-    roles: shownMember(documentedSchema, ({ roles }) => roles),
+    created_at: computedMember(keepDocumentedSchema, row => row.created_at),
+    updated_at: computedMember(keepDocumentedSchema, row => row.updated_at),
+    roles: shownMember(keepDocumentedSchema, ({ roles }) => roles),
     api_keys: computedMember(arrayOf({}), () => []),
     passkeys: computedMember(arrayOf({}), () => []),
     login_tokens: computedMember(arrayOf({}), () => []),
-    is_me: computedMember(documentedSchema, row => row.is_me),
+    is_me: computedMember(keepDocumentedSchema, row => row.is_me),
     links: computedMember(exactObject({ self: string, masquerade: string }), ({ links: { self } }) => ({
       self,
       masquerade: self
