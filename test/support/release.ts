@@ -30,16 +30,16 @@ export async function buildRelease(
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await change(join(folder, 'src/stores/redis/state-schema.ts'), [
     [
-      'readableSchemas: readonly number[] = [3]',
-      `readableSchemas: readonly number[] = ${JSON.stringify(readable)}`
+      'readableStateSchemas: readonly number[] = [3]',
+      `readableStateSchemas: readonly number[] = ${JSON.stringify(readable)}`
     ],
-    ['ownSchema = 3', `ownSchema: number = ${own}`],
+    ['ownStateSchema = 3', `ownStateSchema: number = ${own}`],
     ['_schema: number', 'schema: number'],
     ['return JSON.stringify(state)', 'return JSON.stringify(schema === 4 ? { inner: state } : state)'],
     ['  value: unknown,\n  { schema, epoch', '  stored: any,\n  { schema, epoch'],
     [
-      '  if (!readableSchemas',
-      '  const value = schema === 4 ? stored?.inner : stored\n  if (!readableSchemas'
+      '  if (!readableStateSchemas',
+      '  const value = schema === 4 ? stored?.inner : stored\n  if (!readableStateSchemas'
     ]
   ])
   if (lifetime === 'short') {
